@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"unsafe"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -168,4 +169,17 @@ func Cut(s string) string {
 		return s
 	}
 	return units.Prefix(s, noticeLimit) + "…"
+}
+
+// Refusal returns what a part of the model's answer says if it is a refusal; "" if it is not.
+func Refusal(part jsonscan.Value) string {
+	if !part.Get("type").Is("refusal") {
+		return ""
+	}
+	return cmp.Or(Brief(part.Get("refusal")), Brief(part.Get("text")), "without a word")
+}
+
+// Refused is the end of a turn whose answer is a refusal.
+func Refused(why string) event.AgentFinished {
+	return event.AgentFinished{Outcome: event.TurnError, Error: why, Kind: event.KindRefusal}
 }

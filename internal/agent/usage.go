@@ -43,9 +43,12 @@ func Dollars(value jsonscan.Value) (usd float64, ok bool) {
 // UnreadUsage notes that usage could not be read, wholly or in part: what is reported is a lower
 // bound.
 func (d *Decoded) UnreadUsage() {
-	d.Add(event.AgentNoticed{
-		What: event.NoticeUnreadUsage, Text: "the agent reported its usage in a form that cannot be read: limits of tokens count less than that",
-	})
+	d.LeastUsage("the agent reported its usage in a form that cannot be read")
+}
+
+// LeastUsage notes why more tokens were used than are reported.
+func (d *Decoded) LeastUsage(why string) {
+	d.Add(event.AgentNoticed{What: event.NoticeUnreadUsage, Text: why + ": limits of tokens count less than that"})
 }
 
 // Usage is what an agent reports of the tokens that it used. A count that is absent or cannot be

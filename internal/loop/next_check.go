@@ -112,7 +112,7 @@ func progress(s *State) event.Progress {
 // person is no failure. Neither is a limit, whether the agent gave up or waited in silence.
 func outcomeOf(s *State) (event.Outcome, string) {
 	outcome, problem := s.Lifecycle.Outcome()
-	if outcome == event.OutcomeDone && empty(s) {
+	if (outcome == event.OutcomeDone || outcome == event.OutcomeFailed && s.Process.Silent && s.Failed == nil) && empty(s) {
 		outcome, problem = event.OutcomeEmpty, s.Lifecycle.EmptyTurn()
 	}
 	switch outcome {
@@ -132,13 +132,14 @@ func outcomeOf(s *State) (event.Outcome, string) {
 	return outcome, problem
 }
 
-// empty reports whether in a turn that ended well the agent did not reach its model: nothing was
-// heard of it, it claims nothing and asks for no person, and the files show no progress. For an
-// agent whose protocol does not show tools, silence alone is no sign: a script may work without a
-// word. breaker.environment limits how many such iterations are refunded; 0 turns this rule off.
+// empty reports whether a turn that ended well came to nothing: the agent said no word and used no
+// tool, whatever its model thought or cost, it claims nothing and asks for no person, and the files
+// show no progress. For an agent whose protocol does not show tools, silence alone is no sign: a
+// script may work without a word. breaker.environment limits how many such iterations are refunded;
+// 0 turns this rule off.
 func empty(s *State) bool {
 	switch {
-	case s.Process.Heard, s.Rules.Breaker.Environment == 0:
+	case s.Process.Answered, s.Process.Heard && !s.Process.Tools, s.Rules.Breaker.Environment == 0:
 		return false
 	case s.Escalation.Waits != "", s.Escalation.Blocked != "", claimOf(s) != "":
 		return false

@@ -403,7 +403,7 @@ func (s *progressModel) stopped(rules event.Rules) bool {
 // processNote holds facts about the agent's process.
 type processNote struct {
 	alive, resting, tools, costs, uncounted, refused, heard bool
-	// a word, a thought, a token or a tool
+	// a word or a tool; of an agent that shows no tools also a thought or a token
 	spoke bool
 }
 
@@ -418,7 +418,7 @@ func (n *processNote) read(e event.Event) {
 		*n = processNote{alive: n.alive || !p.Reused, tools: p.Tools, costs: p.Costs, uncounted: p.Uncounted}
 	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeToolCalled, event.TypeAgentFinished:
 		n.heard = true
-		n.spoke = n.spoke || speaks(e)
+		n.spoke = n.spoke || speaks(e, n.tools)
 	case event.TypeAgentParked:
 		n.resting = n.alive
 	case event.TypeAgentExited:
@@ -429,16 +429,18 @@ func (n *processNote) read(e event.Event) {
 	}
 }
 
-// speaks reports whether a line of the agent comes from its model.
-func speaks(e event.Event) bool {
+// speaks reports whether a line of the agent is an answer of its model.
+func speaks(e event.Event, tools bool) bool {
 	switch e.Type {
 	case event.TypeAgentFinished:
 		return false
 	case event.TypeAgentSaid:
 		return strings.TrimSpace(as[event.AgentSaid](e).Text.String()) != ""
+	case event.TypeAgentThought:
+		return !tools
 	case event.TypeAgentUsed:
 		p := as[event.AgentUsed](e)
-		return p.In+p.Out+p.CacheRead+p.CacheWrite > 0 || p.USD != nil && *p.USD > 0
+		return !tools && (p.In+p.Out+p.CacheRead+p.CacheWrite > 0 || p.USD != nil && *p.USD > 0)
 	}
 	return true
 }

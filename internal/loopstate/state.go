@@ -87,7 +87,7 @@ func payload(e event.Event) (event.Payload, error) {
 	case event.TypeToolProgressed:
 		return event.ToolProgressed{}, nil
 	case event.TypeAgentUnparsed:
-		return event.AgentUnparsed{}, nil
+		return event.AgentUnparsed{Stream: jsonscan.Unquote(e.Field("stream"))}, nil
 	}
 	return event.Decode(e)
 }

@@ -51,6 +51,7 @@ type turn struct {
 	Usage    event.Usage `json:"usage,omitzero"`
 	Used     bool        `json:"used,omitempty"`
 	Unpriced bool        `json:"unpriced,omitempty"` // a part of the usage has no price
+	Awaited  bool        `json:"awaited,omitempty"`  // the price of a part is yet to come
 	Tools    int64       `json:"tools,omitempty"`
 	Kind     string      `json:"kind,omitempty"`    // of the fault that ended the turn
 	Message  string      `json:"message,omitempty"` // the name of the message that Said belongs to

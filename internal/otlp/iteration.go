@@ -59,10 +59,10 @@ func (f *Fold) beginIteration(e event.Event, p event.IterationStarted) {
 func (f *Fold) count(p event.AgentUsed) {
 	u := &f.Turn.Usage
 	u.In, u.Out, u.CacheRead, u.CacheWrite = u.In+p.In, u.Out+p.Out, u.CacheRead+p.CacheRead, u.CacheWrite+p.CacheWrite
-	f.Turn.Used = true
+	f.Turn.Used, f.Turn.Awaited = true, p.Unpriced
 	f.Turn.Model = cmp.Or(p.Model, f.Turn.Model)
 	if p.USD == nil {
-		f.Turn.Unpriced = true
+		f.Turn.Unpriced = f.Turn.Unpriced || !p.Unpriced
 		return
 	}
 	add(&u.USD, *p.USD)
@@ -89,7 +89,7 @@ func (f *Fold) used() {
 		s.number("gen_ai.usage.cache_read.input_tokens", u.CacheRead)
 		s.number("gen_ai.usage.cache_creation.input_tokens", u.CacheWrite)
 		s.money("ralph.cost_usd", u.USD)
-		s.yes("ralph.cost_incomplete", f.Turn.Unpriced && u.USD != nil)
+		s.yes("ralph.cost_incomplete", (f.Turn.Unpriced || f.Turn.Awaited) && u.USD != nil)
 	}
 	s.number("ralph.tools", f.Turn.Tools)
 	finish := "stop"

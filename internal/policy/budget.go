@@ -37,6 +37,8 @@ type Budget struct {
 type Spending struct {
 	Usage   event.Usage `json:"usage"`
 	Unknown bool        `json:"unknown,omitempty"` // some of it had no price
+	// Unpriced says that the price of some of it is yet to come.
+	Unpriced bool `json:"unpriced,omitempty"`
 	// TokensUnknown says that an agent does not report its tokens, or that not all could be read.
 	TokensUnknown bool `json:"tokensUnknown,omitempty"`
 }
@@ -45,7 +47,7 @@ type Spending struct {
 func (s Spending) Spent() event.Usage {
 	u := s.Usage
 	u.TokensUnknown = s.TokensUnknown
-	if s.Unknown {
+	if s.Unknown || s.Unpriced {
 		u.USD = nil
 	}
 	return u
@@ -56,7 +58,7 @@ func (s *Spending) add(other Spending) {
 	s.Usage.Out += other.Usage.Out
 	s.Usage.CacheRead += other.Usage.CacheRead
 	s.Usage.CacheWrite += other.Usage.CacheWrite
-	s.Unknown = s.Unknown || other.Unknown
+	s.Unknown, s.Unpriced = s.Unknown || other.Unknown, other.Unpriced
 	s.TokensUnknown = s.TokensUnknown || other.TokensUnknown
 	if other.Usage.USD != nil {
 		s.Usage.USD = plus(s.Usage.USD, *other.Usage.USD)
@@ -65,8 +67,11 @@ func (s *Spending) add(other Spending) {
 
 func spendingOf(p event.AgentUsed) Spending {
 	usage := event.Usage{In: p.In, Out: p.Out, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, USD: p.USD}
-	return Spending{Usage: usage, Unknown: p.USD == nil}
+	return Spending{Usage: usage, Unknown: p.USD == nil && !p.Unpriced, Unpriced: p.Unpriced}
 }
+
+// settle ends the wait for a price: one that has not come is unknown.
+func (s *Spending) settle() { s.Unknown, s.Unpriced = s.Unknown || s.Unpriced, false }
 
 // AgentUsage is what one of several agents has used of the total, the open iteration included.
 type AgentUsage struct {
@@ -211,6 +216,7 @@ func (b *Budget) used(p event.AgentUsed, by string, was *Lifecycle) {
 	// Usage that an agent reports after another agent's iteration began counts for the loop, not
 	// for that iteration.
 	if isAgent && name != was.Worker.Name && slices.ContainsFunc(was.Rules.Agents, func(a event.Agent) bool { return a.Name == name }) {
+		used.settle()
 		b.Total.add(used)
 		return
 	}
@@ -242,6 +248,7 @@ func (b *Budget) close(p event.IterationEnded, was *Lifecycle) {
 	}
 	if s := b.share(was.Worker.Name, was.Rules); s != nil {
 		s.TokensUnknown = s.TokensUnknown || b.Current.TokensUnknown
+		s.settle()
 		if p.Refunded {
 			s.Refunded++
 		} else {
@@ -256,6 +263,7 @@ func (b *Budget) close(p event.IterationEnded, was *Lifecycle) {
 
 // settle adds the iteration's usage to the total, even if the iteration is refunded.
 func (b *Budget) settle() {
+	b.Current.Spending.settle()
 	b.Total.add(b.Current.Spending)
 	b.Current = IterationUsage{}
 }

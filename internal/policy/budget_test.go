@@ -89,6 +89,7 @@ func TestBudgetOver(t *testing.T) {
 
 func TestUnknownCostIsNotZero(t *testing.T) {
 	priced, free := event.AgentUsed{In: 1, USD: usd(0.25)}, event.AgentUsed{In: 1}
+	awaited, part := event.AgentUsed{In: 1, Unpriced: true}, event.AgentUsed{USD: usd(0.25), Unpriced: true}
 	for name, row := range map[string]struct {
 		story []event.Payload
 		spent *float64 // of the open iteration
@@ -105,6 +106,11 @@ func TestUnknownCostIsNotZero(t *testing.T) {
 		"all iterations had a price":           {[]event.Payload{opened, priced, closed, opened, priced, closed}, nil, usd(0.5)},
 		"an iteration that used nothing":       {[]event.Payload{opened, priced, closed, opened, closed}, nil, usd(0.25)},
 		"it stays unknown after a resume":      {[]event.Payload{opened, free, closed, event.LoopResumed{}, opened, priced, closed}, nil, nil},
+		"the price is yet to come":             {[]event.Payload{opened, awaited}, nil, nil},
+		"the price came":                       {[]event.Payload{opened, awaited, priced}, usd(0.25), usd(0.25)},
+		"the price of a part came":             {[]event.Payload{opened, awaited, part}, nil, nil},
+		"the price of the rest came too":       {[]event.Payload{opened, awaited, part, priced}, usd(0.5), usd(0.5)},
+		"the iteration ended before it came":   {[]event.Payload{opened, awaited, event.LoopResumed{}, closed, opened, priced}, usd(0.25), nil},
 		"an iteration with and one without it": {[]event.Payload{opened, priced, closed, opened, free, closed}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -253,3 +253,23 @@ func TestNewIterationClearsFailure(t *testing.T) {
 		t.Errorf("%+v", l.Failed)
 	}
 }
+
+// TestComplaintOfAgent: the error of an iteration is the line of standard error that says what is
+// wrong.
+func TestComplaintOfAgent(t *testing.T) {
+	for stderr, want := range map[string]string{
+		"Error loading config.toml: expected a comma\n  |\n6 | bogus = [\n  |         ^\n": ": Error loading config.toml: expected a comma",
+		"Reading prompt from stdin...\n":                                     "",
+		"Reading prompt from stdin...\nno such model\n":                      ": no such model",
+		"Traceback:\n  File x\nValueError: bad\n":                            ": ValueError: bad",
+		"error: unknown option --modle\nsee --help":                          ": error: unknown option --modle",
+		"one\nlast words\n":                                                  ": last words",
+		"error: asked again\nfatal: gave up\n\nUsage: agent [flags]\n  -h\n": ": fatal: gave up",
+		"": "",
+	} {
+		l := live(t, &policy.Lifecycle{}, append(until(policy.Turning), event.AgentExited{Code: 1, Stderr: stderr})...)
+		if _, problem := l.Outcome(); problem != "the agent exited with code 1"+want {
+			t.Errorf("%q: %q", stderr, problem)
+		}
+	}
+}

@@ -83,10 +83,13 @@ type Process struct {
 	ExitEnds  bool `json:"exitEnds,omitempty"`
 	// Flags are the first flags that it was started with, without dashes and values, separated by
 	// spaces.
-	Flags   string `json:"flags,omitempty"`
-	Heard   bool   `json:"heard,omitempty"`   // it said or did something
-	Ending  bool   `json:"ending,omitempty"`  // agent.abort or agent.kill was decided
-	Killing bool   `json:"killing,omitempty"` // agent.kill was decided
+	Flags    string `json:"flags,omitempty"`
+	Heard    bool   `json:"heard,omitempty"`    // it reached its model: it said, thought, did or used something
+	Answered bool   `json:"answered,omitempty"` // it said or did something
+	Unparsed bool   `json:"unparsed,omitempty"` // it printed what is not of its protocol
+	Silent   bool   `json:"silent,omitempty"`   // it left by itself with 0, and without a sign of a turn
+	Ending   bool   `json:"ending,omitempty"`   // agent.abort or agent.kill was decided
+	Killing  bool   `json:"killing,omitempty"`  // agent.kill was decided
 }
 
 // Phase of an iteration.
@@ -344,11 +347,16 @@ func (l *Lifecycle) agent(p event.Payload) {
 		}
 	// An agent that did not reach its model may also print blanks and report zero tokens.
 	case event.AgentSaid:
-		l.Process.Heard = l.Process.Heard || strings.TrimSpace(p.Text.String()) != ""
+		l.Process.Answered = l.Process.Answered || strings.TrimSpace(p.Text.String()) != ""
+		l.Process.Heard = l.Process.Heard || l.Process.Answered
 	case event.AgentUsed:
 		l.Process.Heard = l.Process.Heard || p.In > 0 || p.Out > 0 || p.CacheRead > 0 || p.CacheWrite > 0 || p.USD != nil && *p.USD > 0
-	case event.AgentThought, event.ToolCalled:
+	case event.AgentThought:
 		l.Process.Heard = true
+	case event.ToolCalled:
+		l.Process.Heard, l.Process.Answered = true, true
+	case event.AgentUnparsed:
+		l.Process.Unparsed = l.Process.Unparsed || p.Stream == ""
 	case event.AgentFinished:
 		p.Error = firstBytes(p.Error, problemMost)
 		l.Finished = &p
@@ -365,7 +373,8 @@ func (l *Lifecycle) agent(p event.Payload) {
 		p.Stderr = lastBytes(p.Stderr, 2048)
 		l.Process = Process{
 			Costs: l.Process.Costs, Tools: l.Process.Tools, Uncounted: l.Process.Uncounted, ExitEnds: l.Process.ExitEnds,
-			Flags: l.Process.Flags, Heard: l.Process.Heard,
+			Flags: l.Process.Flags, Heard: l.Process.Heard, Answered: l.Process.Answered, Unparsed: l.Process.Unparsed,
+			Silent: p.Code == 0 && p.Signal == "" && l.Finished == nil && !l.Process.Ending && !l.Process.Heard && !l.Process.Unparsed,
 		}
 		if resting {
 			// It served an earlier iteration: its exit ends nothing.
@@ -380,12 +389,15 @@ func (l *Lifecycle) agent(p event.Payload) {
 	}
 }
 
-// EmptyTurn says that nothing was heard of an agent whose turn ended well, with the last line of
-// its standard error.
+// EmptyTurn says that an agent whose turn ended well neither said nor did anything, with what
+// its standard error says.
 func (l *Lifecycle) EmptyTurn() string {
 	why := "the agent said nothing, used no tool and reported no tokens"
+	if l.Process.Heard {
+		why = "the model answered without a word, and used no tool"
+	}
 	if l.Exited != nil {
-		why += lastLine(l.Exited.Stderr)
+		why += complaint(l.Exited.Stderr)
 	}
 	return why
 }

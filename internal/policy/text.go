@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,14 +69,43 @@ func exitProblem(p event.AgentExited) string {
 	if p.Signal != "" {
 		how = "the agent was ended by signal: " + p.Signal
 	}
-	return how + lastLine(p.Stderr)
+	return how + complaint(p.Stderr)
 }
 
-// lastLine returns the last line of standard error, after a colon; empty if there is none.
-func lastLine(stderr string) string {
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return ": " + lastBytes(last, 300)
+// complaint returns the line of standard error that says what is wrong, after a colon; empty if
+// there is none: the last line that names an error, or else the last one. Notices that are no
+// complaint, and what frames a quoted line, do not count.
+func complaint(stderr string) string {
+	var last, named string
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		if line == "" || slices.Contains(harmless, line) || quotes(line) {
+			continue
+		}
+		if last = line; namesError(line) {
+			named = line
+		}
+	}
+	if line := cmp.Or(named, last); line != "" {
+		return ": " + lastBytes(line, 300)
 	}
 	return ""
+}
+
+// harmless are notices that Codex prints whatever comes after them.
+var harmless = []string{"Reading prompt from stdin...", "Reading additional input from stdin..."}
+
+// quotes reports whether a line is a part of a file with a frame around it, as compilers print it.
+func quotes(line string) bool {
+	return strings.HasPrefix(strings.TrimLeft(line, "0123456789 "), "|") || !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// namesError reports whether a line names an error: such a word, or a type whose name ends so.
+func namesError(line string) bool {
+	for _, word := range strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if strings.HasSuffix(word, "error") || word == "fatal" || word == "panic" || strings.HasSuffix(word, "exception") {
+			return true
+		}
+	}
+	return false
 }

@@ -259,7 +259,7 @@ var outcomes = map[event.Outcome]string{
 	event.OutcomeAborted:     "a person stopped it, or the loop's time was used up",
 	event.OutcomeInterrupted: "the runner of this iteration died, and another one closed it",
 	event.OutcomeOverspent:   "the iteration used more money or tokens than one may, and ralph ended the turn",
-	event.OutcomeEmpty:       "the turn ended without an error, and nothing was heard of the agent: it did not reach its model",
+	event.OutcomeEmpty:       "the turn ended without an error, and the agent said no word and used no tool",
 	event.OutcomeLimited:     "what the agent needs was out of reach",
 }
 

@@ -233,10 +233,13 @@ func ofAgent(p event.Payload) string {
 		return "the agent said: " + strings.TrimSpace(p.Text.String())
 	case event.AgentUsed:
 		text := fmt.Sprintf("the agent used %s tokens", units.Tokens(event.Usage{In: p.In, Out: p.Out, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite}.Tokens()))
-		if p.USD == nil {
-			return text + ", cost unknown"
+		switch {
+		case p.USD != nil:
+			return text + ", " + units.Cost(p.USD)
+		case p.Unpriced:
+			return text // its price is said later
 		}
-		return text + ", " + units.Cost(p.USD)
+		return text + ", cost unknown"
 	case event.AgentLimited:
 		text := "the agent is limited (" + string(p.Kind) + ")"
 		if p.Until != "" {

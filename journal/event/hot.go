@@ -48,6 +48,9 @@ func (p AgentUsed) appendJSON(dst []byte) []byte {
 		dst = strconv.AppendFloat(dst, *p.USD, 'g', -1, 64)
 	}
 	dst = appendOptional(dst, `,"model":`, p.Model)
+	if p.Unpriced {
+		dst = append(dst, `,"unpriced":true`...)
+	}
 	return append(dst, '}')
 }
 

@@ -346,6 +346,11 @@ func (p *AgentUsed) decode(e Event) bool {
 		case "model":
 			p.Model = jsonscan.Unquote(value)
 			good = good && (jsonscan.IsString(value) || jsonscan.IsNull(value))
+		case "unpriced":
+			if !jsonscan.IsNull(value) {
+				unpriced, ok := jsonscan.Bool(value)
+				p.Unpriced, good = unpriced, good && ok
+			}
 		}
 	}
 }

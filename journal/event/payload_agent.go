@@ -41,7 +41,8 @@ type AgentThought struct {
 }
 
 // AgentUsed: this much more was used since the last such event. Dialects turn
-// cumulative counts into increments. USD is nil if the agent did not say.
+// cumulative counts into increments. USD is nil if the agent did not say. If Unpriced, what some of
+// the turn's tokens so far cost comes with a later such event.
 type AgentUsed struct {
 	In         int64    `json:"in"`
 	Out        int64    `json:"out"`
@@ -49,6 +50,7 @@ type AgentUsed struct {
 	CacheWrite int64    `json:"cacheWrite"`
 	USD        *float64 `json:"usd"`
 	Model      string   `json:"model,omitempty"`
+	Unpriced   bool     `json:"unpriced,omitempty"`
 }
 
 // AgentPlanned: the agent's own complete list of things to do.

@@ -241,7 +241,7 @@ const (
 	OutcomeAborted     Outcome = "aborted"     // a person stopped it, or the loop had run for limits.duration
 	OutcomeInterrupted Outcome = "interrupted" // the runner died under it
 	OutcomeOverspent   Outcome = "overspent"   // the iteration used more money or tokens than one may
-	OutcomeEmpty       Outcome = "empty"       // the turn ended well, and nothing was heard of the agent: it did not reach its model
+	OutcomeEmpty       Outcome = "empty"       // the turn ended well, and the agent neither said nor did anything
 	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
 )
 

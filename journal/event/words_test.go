@@ -155,10 +155,10 @@ func TestDecodeErrorNamesType(t *testing.T) {
 
 func TestUsageDecodesLikeEncodingJSON(t *testing.T) {
 	for _, data := range []string{
-		`{}`, `{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"usd":0.0125,"model":"claude-opus-4"}`, `{"usd":null}`, `{"usd":0}`,
+		`{}`, `{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"usd":0.0125,"model":"claude-opus-4","unpriced":true}`, `{"usd":null}`, `{"usd":0}`,
 		`{"usd":1e-3,"new":{"in":7},"model":"caf\u00e9"}`, `{"in":null,"model":null,"usd":3,"usd":null}`, `{"in":1,"in":2}`,
 		`{"in":-9223372036854775808,"out":9223372036854775807}`,
-		`{"in":1.5}`, `{"in":1e3}`, `{"in":9223372036854775808}`, `{"out":"2"}`, `{"usd":"2"}`, `{"usd":1e999}`, `{"model":7}`, `[]`, `"in"`, `7`,
+		`{"in":1.5}`, `{"in":1e3}`, `{"in":9223372036854775808}`, `{"out":"2"}`, `{"usd":"2"}`, `{"usd":1e999}`, `{"model":7}`, `{"unpriced":true,"unpriced":null}`, `{"unpriced":1}`, `[]`, `"in"`, `7`,
 	} {
 		line, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: event.TypeAgentUsed, Data: []byte(data)}, 0)
 		e, err := event.Parse(line)

@@ -43,7 +43,8 @@ func (f *Fold) problem(e event.Event, what string) {
 
 // used counts what the agent used: for the iteration, and for the day.
 func (f *Fold) used(e event.Event, p event.AgentUsed) {
-	a := Amount{In: p.In, Out: p.Out, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, USD: p.USD, USDAtLeast: p.USD == nil}
+	a := Amount{In: p.In, Out: p.Out, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, USD: p.USD, USDAtLeast: p.USD == nil && !p.Unpriced}
+	f.unpriced, f.day = p.Unpriced, -1
 	model := render.Clean(p.Model)
 	if i := f.open; i != nil {
 		i.Used.add(a)
@@ -66,6 +67,21 @@ func (f *Fold) used(e event.Event, p event.AgentUsed) {
 		r.Days = append(r.Days, day)
 	}
 	r.Days[i].Used.add(a)
+	f.day = i
+}
+
+// unknownPrice ends the wait for a price that the last usage left open.
+func (f *Fold) unknownPrice() {
+	if !f.unpriced {
+		return
+	}
+	f.unpriced = false
+	if f.open != nil {
+		f.open.Used.USDAtLeast = true
+	}
+	if f.day >= 0 {
+		f.report.Days[f.day].Used.USDAtLeast = true
+	}
 }
 
 func (f *Fold) toolCalled(p event.ToolCalled) {

@@ -34,6 +34,9 @@ type Fold struct {
 	calls   map[string]string
 	checks  map[string]int
 	tools   map[string]int
+
+	unpriced bool // the price of the last usage is yet to come
+	day      int  // of Report.Days, to which it was added; -1 for none
 }
 
 // Bounds of what is kept for a loop or an iteration.
@@ -208,6 +211,7 @@ func (f *Fold) endWait(at time.Time) {
 
 // iterationEnded keeps the iteration with what the state knows of it.
 func (f *Fold) iterationEnded(e event.Event, p event.IterationEnded) {
+	f.unknownPrice()
 	i := f.open
 	if f.open = nil; i == nil {
 		i = &Iteration{N: p.N, First: e.Seq, Started: e.At}
@@ -250,6 +254,7 @@ func (f *Fold) progressed(i *Iteration, at time.Time) {
 func (f *Fold) Report() *Report {
 	r := &f.report
 	v := f.loop.View()
+	f.unknownPrice()
 	if f.open != nil {
 		f.open.Took = max(0, r.At.Sub(f.open.Started).Milliseconds())
 		f.open.Agent = f.worker

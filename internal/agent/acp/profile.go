@@ -33,6 +33,8 @@ type profile struct {
 	costs bool // it reports what it costs
 	// tokens says that it reports the tokens that it uses.
 	tokens bool
+	// lastOnly says that these are the tokens of the turn's last request, whatever came before it.
+	lastOnly bool
 
 	// How it reports that a request to the model failed. Other agents show nothing until the turn
 	// ends. log reads a line of the agent's own log on stderr, if that has more than the protocol,
@@ -66,7 +68,7 @@ var profiles = [...]profile{
 	{
 		name: "opencode", names: []string{"opencode", "opencode-ai"}, tried: "1.18.33",
 		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
-		busy: joins, title: true, costs: true, tokens: true,
+		busy: joins, title: true, costs: true, tokens: true, lastOnly: true,
 		log: (*Dialect).opencodeLogged, logFlags: []string{"--print-logs", "--log-level=ERROR"},
 	},
 	{

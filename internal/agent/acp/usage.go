@@ -81,8 +81,11 @@ func (d *Dialect) used(out *agent.Decoded) {
 	if fact.USD = d.cost.since(); last.known || fact.USD != nil || !d.turn.counted {
 		out.Add(fact)
 	}
-	if unread {
+	switch {
+	case unread:
 		out.UnreadUsage()
+	case d.profile.lastOnly && last.known && (d.turn.worked || len(d.turn.ended) > 1):
+		out.LeastUsage("the agent reports the tokens of its last request only")
 	}
 }
 

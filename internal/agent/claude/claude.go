@@ -29,9 +29,10 @@ type Dialect struct {
 	// tool returns: the prompt is echoed with the first response at the latest.
 	echoes bool
 
-	turn    turn
-	streams streams
-	spent   spending // by the process, so far
+	turn     turn
+	streams  streams
+	spent    spending // by the process, so far
+	question question
 	// lastResult is the uuid of the last result. A repeated one ends nothing and counts
 	// nothing.
 	lastResult string

@@ -51,6 +51,15 @@ func (d *Dialect) controlRequest(m jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentAsked{What: agent.Cut(question), Answer: answer})
 }
 
+// controlResponse reads the answer to a request of ours.
+func (d *Dialect) controlResponse(m jsonscan.Value, out *agent.Decoded) {
+	response := m.Get("response")
+	if id := response.Get("request_id").Text(); id != "" && id == d.question.id {
+		d.usageAnswered(response.Get("response"), out)
+	}
+	out.Notice("control_response", response.Get("error"))
+}
+
 func respond(id jsonscan.Value, subtype, member string, value any) []byte {
 	response := object{"subtype": subtype, "request_id": json.RawMessage(id.Raw()), member: value}
 	return agent.Line(object{"type": "control_response", "response": response})

@@ -25,18 +25,16 @@ func (d *Dialect) decode(m jsonscan.Value, out *agent.Decoded) {
 
 // messages are the readers of messages by type.
 var messages = map[string]func(*Dialect, jsonscan.Value, *agent.Decoded){
-	"assistant":         (*Dialect).assistant,
-	"user":              (*Dialect).user,
-	"stream_event":      (*Dialect).streamEvent,
-	"system":            (*Dialect).system,
-	"result":            (*Dialect).result,
-	"tool_progress":     (*Dialect).progress,
-	"command_lifecycle": (*Dialect).lifecycle,
-	"rate_limit_event":  (*Dialect).rateLimit,
-	"control_request":   (*Dialect).controlRequest,
-	"control_response": func(_ *Dialect, m jsonscan.Value, out *agent.Decoded) {
-		out.Notice("control_response", m.Get("response", "error"))
-	},
+	"assistant":              (*Dialect).assistant,
+	"user":                   (*Dialect).user,
+	"stream_event":           (*Dialect).streamEvent,
+	"system":                 (*Dialect).system,
+	"result":                 (*Dialect).result,
+	"tool_progress":          (*Dialect).progress,
+	"command_lifecycle":      (*Dialect).lifecycle,
+	"rate_limit_event":       (*Dialect).rateLimit,
+	"control_request":        (*Dialect).controlRequest,
+	"control_response":       (*Dialect).controlResponse,
 	"control_cancel_request": named,
 	"keep_alive":             named,
 }

@@ -19,6 +19,7 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	}
 	if !parent.IsString() {
 		d.turn.clearFault()
+		d.turn.refusal = ""
 		d.inferDelivery(false, out)
 	}
 	message := m.Get("message")
@@ -30,6 +31,9 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	s := d.streams.of(parent)
 	d.enter(s, id, out)
 	d.messageUsage(s, message.Get("model"), message.Get("usage"))
+	if !s.whole {
+		d.reportMessage(s, out)
+	}
 	if content.IsString() {
 		d.endBlock(s, s.next(), content, true, out)
 		return
@@ -73,6 +77,11 @@ func (d *Dialect) block(s *stream, name string, block jsonscan.Value, out *agent
 			// switched off under -p in 2.1.329, but older ones and settings may have it
 			out.Plan(input.Get("todos"), "content")
 		}
+	case "refusal":
+		if s.parent == "" {
+			d.turn.refusal = agent.Refusal(block)
+		}
+		out.Notice("assistant/refusal", block.Get("refusal"))
 	default:
 		if bytes.HasSuffix(typ.Inner(), []byte("_tool_result")) {
 			// A tool that ran at the API: its result is part of the assistant's message.
@@ -154,6 +163,7 @@ func (d *Dialect) returned(result jsonscan.Value, out *agent.Decoded) {
 		delete(d.streams, id)
 	}
 	d.calls.Returned(out, event.ToolReturned{ID: id, OK: !result.Get("is_error").IsTrue(), Output: output(result.Get("content"), out)})
+	d.askUsage(out)
 	d.orphaned(out)
 }
 

@@ -269,6 +269,9 @@ func TestRepliesMatchCapture(t *testing.T) {
 		r := newReplay(t)
 		r.seen = func(_ int, _ []byte, out *agent.Decoded) {
 			for _, reply := range out.Reply {
+				if isUsageQuestion(reply) {
+					continue // the captures' driver did not ask
+				}
 				given = append(given, normal(t, reply))
 			}
 		}
@@ -277,6 +280,10 @@ func TestRepliesMatchCapture(t *testing.T) {
 			t.Errorf("%s: replies\n%s\nwant\n%s", path, strings.Join(given, "\n"), strings.Join(tried, "\n"))
 		}
 	}
+}
+
+func isUsageQuestion(line []byte) bool {
+	return jsonscan.Unquote(jsonscan.Get(line, "request", "subtype")) == "get_usage"
 }
 
 // normal sorts the keys of an object.

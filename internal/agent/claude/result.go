@@ -60,6 +60,8 @@ func (d *Dialect) readOutcome(m jsonscan.Value) event.AgentFinished {
 		return event.AgentFinished{Outcome: "length", Error: complaint(m, subtype), Kind: "other"}
 	case fine && m.Get("stop_reason").Is("refusal"):
 		return event.AgentFinished{Outcome: "error", Error: complaint(m, "refusal"), Kind: event.KindRefusal}
+	case fine && d.turn.refusal != "":
+		return agent.Refused(d.turn.refusal)
 	case fine && reason == "" && string(m.Get("num_turns").Raw()) == "0" && !m.Get("local_command").Exists():
 		return event.AgentFinished{Outcome: "error", Error: "the prompt was blocked, and the model was not asked", Kind: "other"}
 	case fine && (reason == "completed" || reason == ""):

@@ -67,6 +67,10 @@ func TestOutcomes(t *testing.T) {
 		{"a refusal that calls itself a success", "",
 			`"stop_reason":"refusal","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":"half"`,
 			event.AgentFinished{Outcome: "error", Error: "refusal", Kind: "refusal"}},
+		{"a part that refuses",
+			`{"type":"assistant","message":{"id":"x","content":[{"type":"refusal","refusal":"I cannot help with that."}]},"parent_tool_use_id":null}`,
+			`"stop_reason":"end_turn","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":""`,
+			event.AgentFinished{Outcome: "error", Error: "I cannot help with that.", Kind: "refusal"}},
 		{"not authenticated", "",
 			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":401,"api_error_type":"authentication_error","result":"401"`,
 			event.AgentFinished{Outcome: "error", Error: "401", Kind: "auth"}},
@@ -260,7 +264,7 @@ func TestCaptureCosts(t *testing.T) {
 		{"subagent", 2, 500, 100, 250, 0.00405},               // the second result adds nothing
 		{"error-401", 1, 0, 0, 0, 0},
 		{"max-budget", 1, 60000, 6000, 150, 0.36003},
-		{"aborted-sigterm", 0, 0, 0, 0, 0},
+		{"aborted-sigterm", 0, 100, 1, 50, 0}, // the price never came
 	}
 	for _, test := range tests {
 		t.Run(test.capture, func(t *testing.T) {
@@ -270,17 +274,22 @@ func TestCaptureCosts(t *testing.T) {
 			path := "testdata/" + test.capture + ".jsonl"
 			r.run(filepath.Base(test.capture), readSaid(t, path))
 			used := only[event.AgentUsed](facts)
+			results, unpriced := 0, false
 			var in, out, cacheRead int64
 			var usd float64
 			for _, u := range used {
 				in, out, cacheRead = in+u.In, out+u.Out, cacheRead+u.CacheRead
+				if unpriced = u.Unpriced; unpriced {
+					continue // of a message
+				}
 				if u.USD == nil {
 					t.Fatal("the cost is unknown")
 				}
+				results++
 				usd += *u.USD
 			}
-			if len(used) != test.results || in != test.in || out != test.out || cacheRead != test.cacheRead || math.Abs(usd-test.usd) > 1e-12 {
-				t.Errorf("%d results, %d in, %d out, %d from cache, %g USD; want %+v", len(used), in, out, cacheRead, usd, test)
+			if results != test.results || in != test.in || out != test.out || cacheRead != test.cacheRead || math.Abs(usd-test.usd) > 1e-12 {
+				t.Errorf("%d results, %d in, %d out, %d from cache, %g USD; want %+v", results, in, out, cacheRead, usd, test)
 			}
 		})
 	}

@@ -10,10 +10,13 @@ import (
 
 // stream is the messages of the assistant, or of the subagent under one tool call.
 type stream struct {
-	parent string // the tool call; empty for the assistant itself
-	id     string // of the message
-	blocks int    // of that message, so far
-	used   use    // of that message, as far as it was reported
+	parent   string // the tool call; empty for the assistant itself
+	id       string // of the message
+	blocks   int    // of that message, so far
+	model    string
+	used     use  // of that message, as far as Claude said
+	reported use  // of it, what facts report
+	whole    bool // its message_delta will say all
 
 	// With --include-partial-messages: the block that is being written, "" for none, and what was
 	// said of the blocks that are not complete.
@@ -85,9 +88,12 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 	case "message_start":
 		message := about.Get("message")
 		d.enter(s, message.Get("id").Inner(), out)
+		s.whole = true
 		d.messageUsage(s, message.Get("model"), message.Get("usage"))
 	case "message_delta":
 		d.messageUsage(s, jsonscan.Value{}, about.Get("usage"))
+		d.reportMessage(s, out)
+		d.askUsage(out)
 	case "content_block_start":
 		n, _ := about.Get("index").Int()
 		s.writing, s.index = s.name(int(n)), int(n)

@@ -15,7 +15,12 @@ func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 	switch subtype := m.Get("subtype"); string(subtype.Inner()) {
 	case "init":
 		d.session = m.Get("session_id").Text()
+		d.question.answers = d.question.answers || d.variant == nil && m.Get("claude_code_version").IsString()
 		d.begun(out)
+		if d.spent.gap {
+			d.question.due = true // what an earlier process used is known before anything is added
+			d.askUsage(out)
+		}
 		out.Notice("system/init", m.Get("claude_code_version"))
 	case "api_retry":
 		delay, _ := m.Get("retry_delay_ms").Float() // 2.1.197 writes fractions

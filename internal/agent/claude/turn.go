@@ -25,6 +25,7 @@ type turn struct {
 	owed     int  // inits without their result, counted while deferred
 
 	fault   event.FaultKind // the kind of the API error that the assistant met last and has not got over
+	refusal string          // what the assistant said last, if that was a part that refuses
 	cut     bool            // that was an answer that ran into the model's limit of output, again and again
 	until   string          // when the limit ends, where it said so
 	limited bool            // AgentLimited was reported, and the agent has done nothing since

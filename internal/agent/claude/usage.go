@@ -21,6 +21,10 @@ type spending struct {
 	// events is what messages reported since the last result. A result counts it again, and better;
 	// without a result nothing else is known.
 	events use
+	// early is what facts of messages and answers have reported since the last result, by model;
+	// unpriced says that the price of some of it has not been.
+	early    []use
+	unpriced bool
 }
 
 // used reports what this result adds to what was used. It takes the first of these that can be
@@ -56,7 +60,7 @@ func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
 		}
 		uses = []use{least}
 	}
-	report(uses, out)
+	report(d.spent.rest(uses), out)
 	if said := m.Get("usage").Exists() || len(since)+len(totals) > 0; !complete && (said || more > 0) {
 		out.UnreadUsage()
 	}
@@ -108,7 +112,7 @@ func (s *spending) book(cost jsonscan.Value, reported, since, totals []use) {
 		n := sum(reported)
 		s.gap = s.gap || n.Tokens() > 0 || n.usd > 0 || !n.known
 	}
-	s.events = use{}
+	s.events, s.early, s.unpriced = use{}, nil, false
 }
 
 // messageUsage notes what a message says that it used. Each of its lines says it again, and those
@@ -119,7 +123,8 @@ func (d *Dialect) messageUsage(s *stream, model, usage jsonscan.Value) {
 	}
 	now := s.used.atLeast(readUse(usage))
 	more := now.less(s.used)
-	more.Model = cmp.Or(model.Text(), d.spent.events.Model)
+	s.model = cmp.Or(model.Text(), s.model)
+	more.Model = s.model
 	if d.spent.events.Tokens() == 0 {
 		d.spent.events.Model = more.Model
 	}
@@ -128,8 +133,9 @@ func (d *Dialect) messageUsage(s *stream, model, usage jsonscan.Value) {
 
 // End reports what is known of a turn without a result. What it cost is not known.
 func (d *Dialect) End(out *agent.Decoded) {
-	if d.spent.events.Tokens() > 0 {
-		report([]use{d.spent.events}, out)
+	rest := d.spent.rest([]use{d.spent.events})
+	if d.spent.unpriced || sum(rest).Tokens() > 0 {
+		report(rest, out)
 	}
-	d.spent.events = use{}
+	d.spent.events, d.spent.early, d.spent.unpriced = use{}, nil, false
 }

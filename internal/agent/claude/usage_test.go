@@ -3,6 +3,7 @@ package claude
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,7 @@ func resultWithGaps(r *rand.Rand, n int64, cost float64, sum int64, total float6
 // TestTurnWithoutResultKeepsTokens: the usage in the events of a killed turn counts, at
 // a price that is not known.
 func TestTurnWithoutResultKeepsTokens(t *testing.T) {
+	usd := func(x float64) *float64 { return &x }
 	const (
 		first  = `{"type":"assistant","message":{"id":"a","model":"m","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":100,"output_tokens":1,"cache_read_input_tokens":50}},"parent_tool_use_id":null}`
 		second = `{"type":"assistant","message":{"id":"b","model":"m","content":[{"type":"text","text":"y"}],"usage":{"input_tokens":10,"output_tokens":2}},"parent_tool_use_id":null}`
@@ -187,31 +189,139 @@ func TestTurnWithoutResultKeepsTokens(t *testing.T) {
 	)
 	for name, row := range map[string]struct {
 		lines []string
-		want  []event.AgentUsed
+		want  event.AgentUsed // all together
 	}{
 		"each message counts once, however many lines it has": {[]string{first, first, second, second},
-			[]event.AgentUsed{{In: 110, Out: 3, CacheRead: 50, Model: "m"}}},
-		"subagents count": {[]string{first, other, second}, []event.AgentUsed{{In: 1110, Out: 6, CacheRead: 50}}},
+			event.AgentUsed{In: 110, Out: 3, CacheRead: 50}},
+		"subagents count": {[]string{first, other, second}, event.AgentUsed{In: 1110, Out: 6, CacheRead: 50}},
 		"what is streamed counts once, and its end says more": {[]string{
 			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"a","model":"m","usage":{"input_tokens":100,"output_tokens":1,"cache_read_input_tokens":50}}},"parent_tool_use_id":null}`,
 			first,
 			`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":20}},"parent_tool_use_id":null}`,
 			first,
-		}, []event.AgentUsed{{In: 100, Out: 20, CacheRead: 50, Model: "m"}}},
-		"what a result has counted is not lost": {[]string{first, result}, nil},
-		"what came after it is":                 {[]string{first, result, second}, []event.AgentUsed{{In: 10, Out: 2, Model: "m"}}},
-		"nothing reported, nothing lost":        {[]string{`{"type":"system","subtype":"init"}`}, nil},
+		}, event.AgentUsed{In: 100, Out: 20, CacheRead: 50}},
+		"what a result has counted is not lost": {[]string{first, result}, event.AgentUsed{In: 110, Out: 30, CacheRead: 50, USD: usd(0.5)}},
+		"what came after it is":                 {[]string{first, result, second}, event.AgentUsed{In: 120, Out: 32, CacheRead: 50}},
+		"nothing reported, nothing lost":        {[]string{`{"type":"system","subtype":"init"}`}, event.AgentUsed{USD: usd(0)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := opened()
-			for _, line := range row.lines {
-				decode(d, line)
-			}
+			facts := decode(d, row.lines...)
 			var out agent.Decoded
 			d.End(&out)
-			if diff := cmp.Diff(row.want, only[event.AgentUsed](out.Facts)); diff != "" {
+			if diff := cmp.Diff(row.want, together(only[event.AgentUsed](append(facts, out.Facts...)))); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// together adds usage up as a budget does: a price that has not come is unknown.
+func together(facts []event.AgentUsed) event.AgentUsed {
+	var all event.AgentUsed
+	known, sum := true, 0.0
+	for _, u := range facts {
+		all.In, all.Out, all.CacheRead, all.CacheWrite = all.In+u.In, all.Out+u.Out, all.CacheRead+u.CacheRead, all.CacheWrite+u.CacheWrite
+		all.Unpriced = u.Unpriced
+		if u.USD != nil {
+			sum += *u.USD
+		}
+		known = known && (u.USD != nil || u.Unpriced)
+	}
+	if known && !all.Unpriced {
+		all.USD = &sum
+	}
+	all.Unpriced = false
+	return all
+}
+
+// TestUsageComesWithEachRequest: limits of one iteration act while it goes on. The sum stays that
+// of the result.
+func TestUsageComesWithEachRequest(t *testing.T) {
+	usd := func(x float64) *float64 { return &x }
+	const (
+		begin    = `{"type":"system","subtype":"init","claude_code_version":"2.1.332"}`
+		start    = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"%s","model":"m","usage":{"input_tokens":1000,"output_tokens":1}}},"parent_tool_use_id":%s}`
+		block    = `{"type":"assistant","message":{"id":"%s","model":"m","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":1000,"output_tokens":1}},"parent_tool_use_id":%s}`
+		delta    = `{"type":"stream_event","event":{"type":"message_delta","usage":{"input_tokens":1000,"output_tokens":20}},"parent_tool_use_id":%[2]s}`
+		returned = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t%s","content":"x"}]},"parent_tool_use_id":%s}`
+		answer   = `{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"session":{"total_cost_usd":%[2]s,"model_usage":{"m[1m]":{"inputTokens":%[3]d,"outputTokens":%[4]d,"costUSD":%[2]s}}}}}}`
+		refusal  = `{"type":"control_response","response":{"subtype":"error","request_id":"%s","error":"Unsupported control request subtype: get_usage"}}`
+		result   = `{"type":"result","subtype":"success","terminal_reason":"completed","model_usage_since_last_result":{"m[1m]":{"inputTokens":2000,"outputTokens":40,"costUSD":0.02}}}`
+	)
+	line := func(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+	request := func(id, parent string) []string {
+		return []string{line(start, id, parent), line(block, id, parent), line(delta, id, parent)}
+	}
+	hidden := func(id, parent string) []string { return []string{line(block, id, parent), line(returned, id, parent)} }
+	all := event.AgentUsed{In: 2000, Out: 40, USD: usd(0.02)}
+	for name, row := range map[string]struct {
+		lines []string
+		asked int
+		early event.AgentUsed // before the result
+		whole event.AgentUsed
+	}{
+		"each message says what it used": {slices.Concat(request("a", "null"), request("b", "null")),
+			0, event.AgentUsed{In: 2000, Out: 40}, all},
+		"a subagent's too": {slices.Concat(request("a", "null"), request("b", `"toolu_1"`)),
+			0, event.AgentUsed{In: 2000, Out: 40}, all},
+		"Claude knows the price": {slices.Concat([]string{begin}, request("a", "null"), []string{line(answer, "ralph-1", "0.01", 1000, 20)}),
+			1, event.AgentUsed{In: 1000, Out: 20, USD: usd(0.01)}, all},
+		"and what a subagent used that is not streamed": {
+			slices.Concat([]string{begin}, hidden("b", `"toolu_1"`), []string{line(answer, "ralph-1", "0.01", 1000, 20)}),
+			1, event.AgentUsed{In: 1000, Out: 20, USD: usd(0.01)}, all},
+		"what came after the question has no price yet": {
+			slices.Concat([]string{begin}, request("a", "null"), request("b", "null"), []string{line(answer, "ralph-1", "0.01", 1000, 20)}),
+			2, event.AgentUsed{In: 2000, Out: 40}, all},
+		"who refuses is not asked again": {
+			slices.Concat([]string{begin}, request("a", "null"), []string{line(refusal, "ralph-1")}, request("b", "null")),
+			1, event.AgentUsed{In: 2000, Out: 40}, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := opened()
+			var facts []event.Payload
+			asked := 0
+			hear := func(line string) {
+				var out agent.Decoded
+				d.Decode([]byte(line), agent.Stdout, &out)
+				facts, asked = append(facts, out.Facts...), asked+len(out.Reply)
+			}
+			for _, line := range row.lines {
+				hear(line)
+			}
+			if diff := cmp.Diff(row.early, together(only[event.AgentUsed](facts))); diff != "" {
+				t.Errorf("before the result: %s", diff)
+			}
+			hear(result)
+			if diff := cmp.Diff(row.whole, together(only[event.AgentUsed](facts))); diff != "" {
+				t.Errorf("with the result: %s", diff)
+			}
+			if asked != row.asked {
+				t.Errorf("asked %d times, want %d", asked, row.asked)
+			}
+		})
+	}
+}
+
+// TestEarlierSessionIsNotCounted: the totals of a session that is continued begin at what it had
+// used before.
+func TestEarlierSessionIsNotCounted(t *testing.T) {
+	usd := func(x float64) *float64 { return &x }
+	d := New(nil)
+	if _, err := d.Command(agent.Spec{Command: []string{"claude"}, Resume: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	d.Open(agent.Prompt{Text: "go", Iteration: 1})
+	totals := func(id, cost string, in int) string {
+		return fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"session":{"total_cost_usd":%[2]s,"model_usage":{"m":{"inputTokens":%[3]d,"outputTokens":7,"costUSD":%[2]s}}}}}}`, id, cost, in)
+	}
+	facts := decode(d,
+		`{"type":"system","subtype":"init","claude_code_version":"2.1.332"}`, totals("ralph-1", "1.5", 9000),
+		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"a","model":"m","usage":{"input_tokens":1000,"output_tokens":0}}},"parent_tool_use_id":null}`,
+		`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":0}},"parent_tool_use_id":null}`,
+		totals("ralph-2", "2", 10000),
+	)
+	if diff := cmp.Diff(event.AgentUsed{In: 1000, USD: usd(0.5)}, together(only[event.AgentUsed](facts))); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -15,6 +15,7 @@ type use struct {
 	usd     float64
 	known   bool // usd could be read, and is what it cost
 	guessed bool // Claude does not know the model's price and guesses it
+	partial bool // facts have reported a part of it, which is taken out
 }
 
 // readModels reads usage by model.
@@ -59,7 +60,7 @@ func sum(uses []use) use {
 
 // plus returns both together.
 func (u use) plus(more use) use {
-	return use{u.Usage.Plus(more.Usage), u.usd + more.usd, u.known && more.known, u.guessed || more.guessed}
+	return use{Usage: u.Usage.Plus(more.Usage), usd: u.usd + more.usd, known: u.known && more.known, guessed: u.guessed || more.guessed}
 }
 
 // less returns what a total has grown by.
@@ -100,7 +101,7 @@ func grown[N int64 | float64](total, before N) N {
 func report(uses []use, out *agent.Decoded) {
 	facts := len(out.Facts)
 	for _, u := range uses {
-		if u.Tokens() > 0 || u.usd > 0 {
+		if u.Tokens() > 0 || u.usd > 0 || u.partial && !u.known {
 			out.Add(u.fact())
 		}
 	}

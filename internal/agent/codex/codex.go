@@ -56,6 +56,7 @@ type turn struct {
 	id       string
 	aborting bool               // Abort was called
 	echoed   bool               // its prompt was echoed
+	refusal  string             // what the last message says that refuses
 	retries  int                // in a row
 	retried  event.AgentRetried // the last
 	outcome  event.AgentFinished

@@ -128,6 +128,21 @@ func TestCompleteTurn(t *testing.T) {
 	}
 }
 
+func TestPartThatRefuses(t *testing.T) {
+	const refused = `agent.finished {"outcome":"error","error":"I cannot help with that.","kind":"refusal"}`
+	message := func(text, part string) string {
+		return `{"method":"item/completed","params":{"threadId":"T","turnId":"U","item":{"type":"agentMessage","id":"m","text":"` + text + `","content":[` + part + `]}}}`
+	}
+	k := begun(t).says(message("", `{"type":"refusal","refusal":"I cannot help with that."}`), completed, answer(4))
+	if last := k.facts[len(k.facts)-1]; last != refused {
+		t.Errorf("the turn ends with %s", last)
+	}
+	k = begun(t).says(message("", `{"type":"refusal","refusal":"no"}`), message("Here it is.", ""), completed, answer(4))
+	if last := k.facts[len(k.facts)-1]; last != ok {
+		t.Errorf("a turn that goes on ends with %s", last)
+	}
+}
+
 func TestTurnEndsDespiteTerminals(t *testing.T) {
 	k := begun(t).says(completed, refusal(4))
 	k.expect("facts", []string{ok}, k.facts)

@@ -159,7 +159,7 @@ func (d *Dialect) completed(turn jsonscan.Value, out *agent.Decoded) {
 	status, failure := turn.Get("status"), turn.Get("error")
 	switch string(status.Inner()) {
 	case "completed":
-		d.turn.outcome = event.AgentFinished{Outcome: "ok"}
+		d.turn.outcome = d.turn.good()
 	case "interrupted":
 		d.turn.outcome = event.AgentFinished{Outcome: "aborted"}
 	default:

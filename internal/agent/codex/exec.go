@@ -24,7 +24,7 @@ func (d *Dialect) execLine(m jsonscan.Value, out *agent.Decoded) {
 			d.spent = total
 			out.Add(factOf(more, ""))
 		}
-		d.end(event.AgentFinished{Outcome: "ok"}, out)
+		d.end(d.turn.good(), out)
 	case "turn.failed":
 		why := agent.Brief(m.Get("error").Get("message"))
 		d.turn.outcome, d.turn.limited = ended(kindOf(readFault(why)), why, "")

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -151,6 +152,7 @@ func (d *Dialect) completedItem(it item, parent string, out *agent.Decoded) {
 		m := d.messages.of(it.id, parent, out)
 		m.block(speech, 0).End(it.get("text"), out)
 		d.messages.close(out, parent)
+		d.refusedBy(it, parent)
 	case "reasoning":
 		m := d.messages.of(it.id, parent, out)
 		m.end(summary, it.get("summary"), out)
@@ -169,6 +171,25 @@ func (d *Dialect) completedItem(it item, parent string, out *agent.Decoded) {
 			d.returned(it, out)
 		}
 	}
+}
+
+// refusedBy notes whether our message refuses: one of its parts then says so.
+func (d *Dialect) refusedBy(it item, parent string) {
+	if parent != "" {
+		return
+	}
+	d.turn.refusal = ""
+	for part := range it.get("content").Items() {
+		d.turn.refusal = cmp.Or(agent.Refusal(part), d.turn.refusal)
+	}
+}
+
+// good is the end of a turn without an error: the model may have refused.
+func (t *turn) good() event.AgentFinished {
+	if t.refusal != "" {
+		return agent.Refused(t.refusal)
+	}
+	return event.AgentFinished{Outcome: "ok"}
 }
 
 func (d *Dialect) returned(it item, out *agent.Decoded) {

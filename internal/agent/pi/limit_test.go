@@ -97,6 +97,11 @@ func TestLimitReportedAtTurnEnd(t *testing.T) {
 			event.AgentFinished{Outcome: "length", Kind: "context", Error: `400: {"code":"context_length_exceeded"}`},
 			event.AgentLimited{},
 		},
+		"a part that refuses is none": {
+			`"stopReason":"stop","content":[{"type":"refusal","refusal":"I cannot help with that."}]`,
+			event.AgentFinished{Outcome: "error", Kind: "refusal", Error: "I cannot help with that."},
+			event.AgentLimited{},
+		},
 		"the agent's words are none": {
 			`"stopReason":"stop","content":[{"type":"text","text":"429: rate limit, overloaded, insufficient_quota"}]`,
 			event.AgentFinished{Outcome: "ok"},

@@ -167,13 +167,15 @@ func (d *Dialect) assistantEnd(msg jsonscan.Value, out *agent.Decoded) {
 	if !d.message.open {
 		d.message.begin()
 	}
-	index := int64(0)
+	index, refusal := int64(0), ""
 	for part := range content.Items() {
 		switch string(part.Get("type").Inner()) {
 		case "text":
 			d.message.completed(false, index, part.Get("text"), out)
 		case "thinking":
 			d.message.completed(true, index, part.Get("thinking"), out)
+		case "refusal":
+			refusal = agent.Refusal(part)
 		}
 		index++
 	}
@@ -184,7 +186,7 @@ func (d *Dialect) assistantEnd(msg jsonscan.Value, out *agent.Decoded) {
 	d.used(msg.Get("usage"), msg.Get("model"), index == 0, out)
 	d.turn.last = ending{
 		known: true, reason: msg.Get("stopReason").Text(), message: msg.Get("errorMessage").Text(),
-		status: diagnosed(msg.Get("diagnostics")), raw: msg.Get("rawStopReason").Text(),
+		status: diagnosed(msg.Get("diagnostics")), raw: msg.Get("rawStopReason").Text(), refusal: refusal,
 	}
 }
 

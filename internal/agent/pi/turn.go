@@ -30,6 +30,8 @@ type ending struct {
 	// the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 if there is none
 	status int
 	raw    string // the provider's own stop reason, where pi has one
+	// refusal is what a part of the message says that refuses
+	refusal string
 }
 
 // kind names how the message went wrong.
@@ -189,6 +191,8 @@ func (t *turn) outcome() event.AgentFinished {
 		return event.AgentFinished{Outcome: "length"}
 	case !last.known:
 		return event.AgentFinished{Outcome: "error", Error: "pi settled without an answer of the model", Kind: "other"}
+	case last.refusal != "":
+		return agent.Refused(last.refusal)
 	}
 	return event.AgentFinished{Outcome: "ok"}
 }
