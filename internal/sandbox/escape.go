@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,8 @@ type targets struct {
 	Address string `json:"address"` // of a server that is not listed
 	Runner  int    `json:"runner"`  // pid
 	Mark    string `json:"mark"`    // in the arguments of a process that is left behind
+	Ground  ground `json:"ground"`  // where something is planted
+	Only    bool   `json:"only"`    // nothing else is tried
 }
 
 // Escape runs attempts to escape in a sandbox of that mode, on files and processes that it makes
@@ -58,7 +61,7 @@ func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attem
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	t, policy, err := prepareEscape(dir)
+	t, policy, err := prepareEscape(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +78,35 @@ func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attem
 	}
 	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }() // it may have ended
 	t.Runner = victim.Process.Pid
-	return t.try(ctx, policy)
+	attempts, err := t.try(ctx, policy)
+	if err != nil || mode == Landlock || t.Ground.Common == "" { // Landlock needs a loop in a worktree
+		return attempts, err
+	}
+	t.Only = true
+	if err = t.Ground.lay(ctx, filepath.Join(dir, "main"), filepath.Join(dir, "home"), false); err != nil {
+		return nil, err
+	}
+	policy.Dir, policy.Write, policy.Ralph, policy.Git = t.Ground.Tree, []string{t.Ground.Tree}, nil, t.Ground.Repository
+	inProject, err := t.try(ctx, policy)
+	for _, a := range inProject {
+		if i := slices.IndexFunc(attempts, func(b Attempt) bool { return a.What == b.What }); a.Escaped && i >= 0 && !attempts[i].Escaped {
+			a.Says += ", without a worktree"
+			attempts[i] = a
+		}
+	}
+	return attempts, err
 }
 
 // prepareEscape makes a project with a loop in a worktree, and a home with a secret.
-func prepareEscape(dir string) (targets, Policy, error) {
+func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 	loop := filepath.Join(dir, "project", ".ralph", "loop")
 	t := targets{
 		Outside: filepath.Join(dir, "outside"), Tree: filepath.Join(loop, "worktree"), Journal: filepath.Join(loop, "journal", "000001.jsonl"),
 		Config: filepath.Join(loop, "config.json"), Task: filepath.Join(loop, "task.md"), Secret: filepath.Join(dir, "home", ".ssh", "id_ed25519"),
 		Mark: filepath.Base(dir),
+	}
+	if err := t.Ground.lay(ctx, filepath.Join(dir, "project"), filepath.Join(dir, "home"), true); err != nil {
+		return t, Policy{}, err
 	}
 	for _, name := range []string{filepath.Join(t.Outside, "x"), filepath.Join(t.Tree, "x"), t.Journal, t.Config, t.Task, t.Secret, filepath.Join(dir, "temp", "x")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
@@ -92,7 +114,7 @@ func prepareEscape(dir string) (targets, Policy, error) {
 		}
 	}
 	return t, Policy{
-		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Hide: []string{filepath.Dir(t.Secret)},
+		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Hide: []string{filepath.Dir(t.Secret)}, Git: t.Ground.Repository,
 		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"),
 	}, nil
 }
@@ -152,6 +174,13 @@ func (t targets) try(ctx context.Context, policy Policy) ([]Attempt, error) {
 	if err := box.Sweep(ctx); err != nil {
 		return attempts, err
 	}
+	if _, err := box.PutBack(); err != nil {
+		return attempts, err
+	}
+	t.Ground.harvest(ctx, attempts)
+	if t.Only {
+		return attempts, nil
+	}
 	return append(attempts, t.left()), nil
 }
 
@@ -178,6 +207,10 @@ func (t targets) attempts() []Attempt {
 			a.Escaped, a.Says = false, err.Error()
 		}
 		all = append(all, a)
+	}
+	t.Ground.plant(try)
+	if t.Only {
+		return all
 	}
 	try("write outside of the tree", func() error { return safefile.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) })
 	try("read ~/.ssh", func() error { _, err := safefile.Read(t.Secret, 1<<10); return err })
