@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,7 +63,8 @@ func (m mount) arguments() []string {
 }
 
 // mounts returns how paths are seen: a folder before what is in it, since a later mount hides an
-// earlier one. Of two about one path, the one of the policy that allows less counts.
+// earlier one. Of two about one path the last counts: what is shown may be changed if it is in
+// Write, and not if it is protected.
 func (b *Box) mounts(argv, env []string) (all []mount) {
 	for _, dir := range emptied {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
@@ -70,14 +72,17 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 		}
 	}
 	for _, path := range slices.Concat(b.programs(argv, env), resolvers) {
-		if slices.ContainsFunc(emptied, func(dir string) bool { return within(dir, path) }) {
+		if slices.ContainsFunc(slices.Concat(emptied, b.Hide), func(dir string) bool { return within(dir, path) }) {
 			all = append(all, mount{path, "--ro-bind-try"})
 		}
+	}
+	for _, path := range b.Show {
+		all = append(all, mount{path, "--ro-bind-try"})
 	}
 	for _, path := range b.writable() {
 		all = append(all, mount{path, "--bind-try"})
 	}
-	for _, path := range slices.Concat(b.Show, b.protected()) {
+	for _, path := range b.protected() {
 		all = append(all, mount{path, "--ro-bind-try"})
 	}
 	if os.Getuid() == 0 {
@@ -99,14 +104,25 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 }
 
 // programs are the files and folders that the command needs and that may be in a folder which the
-// sandbox empties: ralph itself, the agent's program, a script, and the folders of PATH.
+// sandbox empties: ralph itself, the agent's program with its packages, a script, and the folders
+// of PATH.
 func (b *Box) programs(argv, env []string) []string {
 	paths := []string{b.Self}
-	for _, word := range argv {
+	for i, word := range argv {
+		if path, err := exec.LookPath(word); i == 0 && err == nil {
+			word = path
+		}
+		found := word
 		if filepath.IsAbs(word) {
+			if info, err := os.Lstat(word); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				word = filepath.Dir(word) // where the link is
+			}
 			paths = append(paths, word)
-			if real, err := filepath.EvalSymlinks(word); err == nil {
+			if real, err := filepath.EvalSymlinks(found); err == nil {
 				paths = append(paths, real)
+				if before, _, ok := strings.Cut(real, "/node_modules/"); ok {
+					paths = append(paths, before+"/node_modules")
+				}
 			}
 		}
 	}
@@ -119,7 +135,7 @@ func (b *Box) programs(argv, env []string) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(emptied, path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(emptied, path) || slices.Contains(b.Hide, path) })
 }
 
 // within reports whether a path is in a folder, or is it.

@@ -32,7 +32,8 @@ type targets struct {
 	Journal string `json:"journal"`
 	Config  string `json:"config"`
 	Task    string `json:"task"`
-	Secret  string `json:"secret"`  // in ~/.ssh
+	Secret  string `json:"secret"` // in ~/.ssh
+	Home    string `json:"home"`
 	Address string `json:"address"` // of a server that is not listed
 	Runner  int    `json:"runner"`  // pid
 	Mark    string `json:"mark"`    // in the arguments of a process that is left behind
@@ -103,20 +104,47 @@ func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 	t := targets{
 		Outside: filepath.Join(dir, "outside"), Tree: filepath.Join(loop, "worktree"), Journal: filepath.Join(loop, "journal", "000001.jsonl"),
 		Config: filepath.Join(loop, "config.json"), Task: filepath.Join(loop, "task.md"), Secret: filepath.Join(dir, "home", ".ssh", "id_ed25519"),
-		Mark: filepath.Base(dir),
+		Mark: filepath.Base(dir), Home: filepath.Join(dir, "home"),
 	}
 	if err := t.Ground.lay(ctx, filepath.Join(dir, "project"), filepath.Join(dir, "home"), true); err != nil {
 		return t, Policy{}, err
+	}
+	for _, name := range logins {
+		name = filepath.Join(t.Home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
+			return t, Policy{}, err
+		}
 	}
 	for _, name := range []string{filepath.Join(t.Outside, "x"), filepath.Join(t.Tree, "x"), t.Journal, t.Config, t.Task, t.Secret, filepath.Join(dir, "temp", "x")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
 			return t, Policy{}, err
 		}
 	}
-	return t, Policy{
-		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Hide: []string{filepath.Dir(t.Secret)}, Git: t.Ground.Repository,
+	policy := Policy{
+		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Git: t.Ground.Repository,
 		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"),
-	}, nil
+	}
+	policy.HideHome(t.Home)
+	return t, policy, nil
+}
+
+// logins are some of those in a home folder, the last of a program that is not known.
+var logins = []string{
+	".npmrc", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json",
+	".cache/huggingface/token", ".config/gh/hosts.yml", ".codex/auth.json", ".claude/.credentials.json", ".config/git/credentials", ".unknown/token",
+}
+
+// readLogins returns an error if none can be read, and else which can.
+func (t targets) readLogins() (read []string, err error) {
+	for _, name := range logins {
+		if _, err = safefile.Read(filepath.Join(t.Home, name), 1<<10); err == nil {
+			read = append(read, "~/"+name)
+		}
+	}
+	if len(read) > 0 {
+		err = nil
+	}
+	return read, err
 }
 
 // Known are the attempts that succeed by design of a mode, and are met otherwise: ralph itself ends
@@ -214,6 +242,9 @@ func (t targets) attempts() []Attempt {
 	}
 	try("write outside of the tree", func() error { return safefile.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) })
 	try("read ~/.ssh", func() error { _, err := safefile.Read(t.Secret, 1<<10); return err })
+	read, err := t.readLogins()
+	try("read a login", func() error { return err })
+	all[len(all)-1].Says += strings.Join(read, ", ")
 	try("change the journal", func() error { return appendTo(t.Journal) })
 	try("change config.json", func() error { return appendTo(t.Config) })
 	try("remove config.json", func() error { return os.Remove(t.Config) })

@@ -205,6 +205,50 @@ func TestSandboxedShell(t *testing.T) {
 	}
 }
 
+// TestHiddenHome shows that programs of a home folder run, with the packages that they consist of,
+// and that its other files are hidden.
+func TestHiddenHome(t *testing.T) {
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			b := box(t, mode, func(p *Policy) {
+				home := filepath.Join(filepath.Dir(p.Dir), "home")
+				for name, text := range map[string]string{
+					"tools/lib/node_modules/agent/agent": "#!/bin/sh\nexec cat \"$(dirname \"$(realpath \"$0\")\")/../part\"\n",
+					"tools/lib/node_modules/part":        "PART",
+					"tools/bin/tool":                     "#!/bin/sh\necho TOOL\n",
+					"tools/token":                        "TOKEN",
+					".gitconfig":                         "CONFIG",
+					".ssh/id":                            "KEY",
+				} {
+					path := filepath.Join(home, name)
+					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := os.Symlink("../lib/node_modules/agent/agent", filepath.Join(home, "tools/bin/agent")); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("HOME", home)
+				t.Setenv("PATH", filepath.Join(home, "tools", "bin")+":"+os.Getenv("PATH"))
+				p.HideHome(home)
+			})
+			argv, env, err := b.Wrap([]string{"agent"}, os.Environ())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+			cmd.Dir, cmd.Env = b.Dir, env
+			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "PART" {
+				t.Errorf("a package: %v: %s", err, out)
+			}
+			out, err := b.runs(t, `tool; cat "$HOME/.gitconfig"; cat "$HOME/tools/token" "$HOME/.ssh/id"`)
+			if err == nil || !strings.HasPrefix(out, "TOOL\nCONFIG") || strings.Contains(out, "TOKEN") || strings.Contains(out, "KEY") {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
 // TestTermEndsSandboxedAgent shows that the agent gets TERM, and may end in its own way.
 func TestTermEndsSandboxedAgent(t *testing.T) {
 	for _, mode := range Local() {
