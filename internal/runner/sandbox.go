@@ -145,7 +145,8 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		return p, err
 	}
 	if home != "" {
-		p.Hide = append(p.Hide, sandbox.SecretsOf(home)...)
+		p.HideHome(home)
+		p.Show = append(p.Show, r.Project, r.Dir)
 		for _, a := range r.Settings.AllAgents() {
 			write, protect := sandbox.StateOf(a.Program(), home, append(slices.Clone(r.Env), r.environment(0, 0)...))
 			p.Write, p.Protect = append(p.Write, write...), append(p.Protect, protect...)

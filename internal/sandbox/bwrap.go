@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/pr
 
 // bwrap runs the agent with bubblewrap: in a file system in which everything is read-only but what
 // the policy allows, among processes of its own, and with a network of its own unless it is open.
-func (b *Box) bwrap(argv, env []string) (wrapped, environment []string) {
+func (b *Box) bwrap(argv, env []string) (wrapped, environment []string, err error) {
 	wrapped = []string{b.Self, "inside", "--ignore-term", "--", "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
 	if os.Getuid() == 0 {
 		wrapped = append(wrapped, asRoot...)
@@ -37,12 +38,19 @@ func (b *Box) bwrap(argv, env []string) (wrapped, environment []string) {
 		wrapped = append(wrapped, m.arguments()...)
 	}
 	inside := []string{b.Self, "inside", "--default-term"}
+	sockets, err := b.sockets()
+	if err != nil {
+		return nil, nil, err
+	}
+	if sockets != "" {
+		inside = append(inside, "--sockets", sockets)
+	}
 	if b.proxy != nil {
 		wrapped = append(wrapped, "--bind", b.proxy.Socket, b.proxy.Socket)
 		inside = append(inside, "--proxy", b.proxy.Socket)
 	}
 	wrapped = append(wrapped, "--chdir", b.Dir, "--")
-	return slices.Concat(wrapped, inside, []string{"--"}, argv), with(env, b.caches()...)
+	return slices.Concat(wrapped, inside, []string{"--"}, argv), with(env, b.caches()...), nil
 }
 
 // A mount is how a path is seen in the sandbox.
@@ -62,7 +70,8 @@ func (m mount) arguments() []string {
 }
 
 // mounts returns how paths are seen: a folder before what is in it, since a later mount hides an
-// earlier one. Of two about one path, the one of the policy that allows less counts.
+// earlier one. Of two about one path the last counts: what is shown may be changed if it is in
+// Write, and not if it is protected.
 func (b *Box) mounts(argv, env []string) (all []mount) {
 	for _, dir := range emptied {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
@@ -70,14 +79,17 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 		}
 	}
 	for _, path := range slices.Concat(b.programs(argv, env), resolvers) {
-		if slices.ContainsFunc(emptied, func(dir string) bool { return within(dir, path) }) {
+		if slices.ContainsFunc(slices.Concat(emptied, b.Hide), func(dir string) bool { return within(dir, path) }) {
 			all = append(all, mount{path, "--ro-bind-try"})
 		}
+	}
+	for _, path := range b.Show {
+		all = append(all, mount{path, "--ro-bind-try"})
 	}
 	for _, path := range b.writable() {
 		all = append(all, mount{path, "--bind-try"})
 	}
-	for _, path := range slices.Concat(b.Show, b.protected()) {
+	for _, path := range b.protected() {
 		all = append(all, mount{path, "--ro-bind-try"})
 	}
 	if os.Getuid() == 0 {
@@ -99,14 +111,25 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 }
 
 // programs are the files and folders that the command needs and that may be in a folder which the
-// sandbox empties: ralph itself, the agent's program, a script, and the folders of PATH.
+// sandbox empties: ralph itself, the agent's program with its packages, a script, and the folders
+// of PATH.
 func (b *Box) programs(argv, env []string) []string {
 	paths := []string{b.Self}
-	for _, word := range argv {
+	for i, word := range argv {
+		if path, err := exec.LookPath(word); i == 0 && err == nil {
+			word = path
+		}
+		found := word
 		if filepath.IsAbs(word) {
+			if info, err := os.Lstat(word); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				word = filepath.Dir(word) // where the link is
+			}
 			paths = append(paths, word)
-			if real, err := filepath.EvalSymlinks(word); err == nil {
+			if real, err := filepath.EvalSymlinks(found); err == nil {
 				paths = append(paths, real)
+				if before, _, ok := strings.Cut(real, "/node_modules/"); ok {
+					paths = append(paths, before+"/node_modules")
+				}
 			}
 		}
 	}
@@ -119,7 +142,7 @@ func (b *Box) programs(argv, env []string) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(emptied, path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(emptied, path) || slices.Contains(b.Hide, path) })
 }
 
 // within reports whether a path is in a folder, or is it.

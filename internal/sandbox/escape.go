@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,10 +32,15 @@ type targets struct {
 	Journal string `json:"journal"`
 	Config  string `json:"config"`
 	Task    string `json:"task"`
-	Secret  string `json:"secret"`  // in ~/.ssh
+	Secret  string `json:"secret"` // in ~/.ssh
+	Home    string `json:"home"`
 	Address string `json:"address"` // of a server that is not listed
+	Socket  string `json:"socket"`  // of a server, as a file; "" if its path is too long for one
+	Packets string `json:"packets"` // the address of a server that answers each datagram
 	Runner  int    `json:"runner"`  // pid
 	Mark    string `json:"mark"`    // in the arguments of a process that is left behind
+	Ground  ground `json:"ground"`  // where something is planted
+	Only    bool   `json:"only"`    // nothing else is tried
 }
 
 // Escape runs attempts to escape in a sandbox of that mode, on files and processes that it makes
@@ -58,7 +64,7 @@ func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attem
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	t, policy, err := prepareEscape(dir)
+	t, policy, err := prepareEscape(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,32 +75,89 @@ func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attem
 	}
 	defer listener.Close()
 	t.Address = listener.Addr().String()
+	if socket, err := net.Listen("unix", filepath.Join(t.Outside, "s")); err == nil {
+		defer socket.Close()
+		t.Socket = socket.Addr().String()
+	}
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer packets.Close()
+	t.Packets = packets.LocalAddr().String()
+	go answerPackets(packets) // ends with the connection
 	victim := exec.Command(self, "inside", "--sleep", "60s")
 	if err := victim.Start(); err != nil {
 		return nil, err
 	}
 	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }() // it may have ended
 	t.Runner = victim.Process.Pid
-	return t.try(ctx, policy)
+	attempts, err := t.try(ctx, policy)
+	if err != nil || mode == Landlock || t.Ground.Common == "" { // Landlock needs a loop in a worktree
+		return attempts, err
+	}
+	t.Only = true
+	if err = t.Ground.lay(ctx, filepath.Join(dir, "main"), filepath.Join(dir, "home"), false); err != nil {
+		return nil, err
+	}
+	policy.Dir, policy.Write, policy.Ralph, policy.Git = t.Ground.Tree, []string{t.Ground.Tree}, nil, t.Ground.Repository
+	inProject, err := t.try(ctx, policy)
+	for _, a := range inProject {
+		if i := slices.IndexFunc(attempts, func(b Attempt) bool { return a.What == b.What }); a.Escaped && i >= 0 && !attempts[i].Escaped {
+			a.Says += ", without a worktree"
+			attempts[i] = a
+		}
+	}
+	return attempts, err
 }
 
 // prepareEscape makes a project with a loop in a worktree, and a home with a secret.
-func prepareEscape(dir string) (targets, Policy, error) {
+func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 	loop := filepath.Join(dir, "project", ".ralph", "loop")
 	t := targets{
 		Outside: filepath.Join(dir, "outside"), Tree: filepath.Join(loop, "worktree"), Journal: filepath.Join(loop, "journal", "000001.jsonl"),
 		Config: filepath.Join(loop, "config.json"), Task: filepath.Join(loop, "task.md"), Secret: filepath.Join(dir, "home", ".ssh", "id_ed25519"),
-		Mark: filepath.Base(dir),
+		Mark: filepath.Base(dir), Home: filepath.Join(dir, "home"),
+	}
+	if err := t.Ground.lay(ctx, filepath.Join(dir, "project"), filepath.Join(dir, "home"), true); err != nil {
+		return t, Policy{}, err
+	}
+	for _, name := range logins {
+		name = filepath.Join(t.Home, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
+			return t, Policy{}, err
+		}
 	}
 	for _, name := range []string{filepath.Join(t.Outside, "x"), filepath.Join(t.Tree, "x"), t.Journal, t.Config, t.Task, t.Secret, filepath.Join(dir, "temp", "x")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
 			return t, Policy{}, err
 		}
 	}
-	return t, Policy{
-		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Hide: []string{filepath.Dir(t.Secret)},
+	policy := Policy{
+		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Git: t.Ground.Repository,
 		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"),
-	}, nil
+	}
+	policy.HideHome(t.Home)
+	return t, policy, nil
+}
+
+// logins are some of those in a home folder, the last of a program that is not known.
+var logins = []string{
+	".npmrc", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json",
+	".cache/huggingface/token", ".config/gh/hosts.yml", ".codex/auth.json", ".claude/.credentials.json", ".config/git/credentials", ".unknown/token",
+}
+
+// readLogins returns an error if none can be read, and else which can.
+func (t targets) readLogins() (read []string, err error) {
+	for _, name := range logins {
+		if _, err = safefile.Read(filepath.Join(t.Home, name), 1<<10); err == nil {
+			read = append(read, "~/"+name)
+		}
+	}
+	if len(read) > 0 {
+		err = nil
+	}
+	return read, err
 }
 
 // Known are the attempts that succeed by design of a mode, and are met otherwise: ralph itself ends
@@ -152,6 +215,13 @@ func (t targets) try(ctx context.Context, policy Policy) ([]Attempt, error) {
 	if err := box.Sweep(ctx); err != nil {
 		return attempts, err
 	}
+	if _, err := box.PutBack(); err != nil {
+		return attempts, err
+	}
+	t.Ground.harvest(ctx, attempts)
+	if t.Only {
+		return attempts, nil
+	}
 	return append(attempts, t.left()), nil
 }
 
@@ -179,18 +249,23 @@ func (t targets) attempts() []Attempt {
 		}
 		all = append(all, a)
 	}
+	t.Ground.plant(try)
+	if t.Only {
+		return all
+	}
 	try("write outside of the tree", func() error { return safefile.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) })
 	try("read ~/.ssh", func() error { _, err := safefile.Read(t.Secret, 1<<10); return err })
+	read, err := t.readLogins()
+	try("read a login", func() error { return err })
+	all[len(all)-1].Says += strings.Join(read, ", ")
 	try("change the journal", func() error { return appendTo(t.Journal) })
 	try("change config.json", func() error { return appendTo(t.Config) })
 	try("remove config.json", func() error { return os.Remove(t.Config) })
-	try("reach a forbidden host", func() error {
-		c, err := net.DialTimeout("tcp", t.Address, 3*time.Second)
-		if err == nil {
-			err = c.Close()
-		}
-		return err
-	})
+	try("reach a forbidden host", func() error { return connect("tcp", t.Address) })
+	if t.Socket != "" {
+		try("connect with a socket that is a file", func() error { return connect("unix", t.Socket) })
+	}
+	try("send a datagram", func() error { return sendPacket(t.Packets) })
 	try("signal the runner", func() error { return signalProcess(t.Runner) })
 	try("trace the runner", func() error { return traceProcess(t.Runner) })
 	try("change a setting of the kernel", openKernelSetting)
@@ -201,6 +276,42 @@ func (t targets) attempts() []Attempt {
 		all = append(all, Attempt{What: leaveBehind, Says: err.Error()})
 	}
 	return all
+}
+
+const netTime = 3 * time.Second
+
+func connect(network, address string) error {
+	c, err := net.DialTimeout(network, address, netTime)
+	if err == nil {
+		err = c.Close()
+	}
+	return err
+}
+
+// sendPacket sends a datagram and waits for the answer: that it was sent shows nothing.
+func sendPacket(address string) error {
+	c, err := net.DialTimeout("udp", address, netTime)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err = c.Write([]byte{1}); err == nil {
+		if err = c.SetReadDeadline(time.Now().Add(netTime)); err == nil {
+			_, err = c.Read(make([]byte, 1))
+		}
+	}
+	return err
+}
+
+func answerPackets(c net.PacketConn) {
+	packet := make([]byte, 1)
+	for {
+		_, from, err := c.ReadFrom(packet)
+		if err != nil {
+			return
+		}
+		_, _ = c.WriteTo(packet, from) // the sender waits no longer than netTime
+	}
 }
 
 // usable are what an agent must be able to do. It counts as escaped if it cannot, since a sandbox

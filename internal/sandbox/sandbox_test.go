@@ -24,6 +24,12 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 4 && os.Args[1] == "get":
 		os.Exit(get(os.Args[2], os.Args[3] == "direct"))
+	case len(os.Args) == 3 && os.Args[1] == "dial":
+		if err := connect("unix", os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	case len(os.Args) < 2 || os.Args[1] != "inside":
 		os.Exit(m.Run())
 	}
@@ -33,6 +39,7 @@ func TestMain(m *testing.M) {
 	flags.BoolVar(&in.DefaultTerm, "default-term", false, "")
 	flags.StringVar(&in.Landlock, "landlock", "", "")
 	flags.StringVar(&in.Proxy, "proxy", "", "")
+	flags.StringVar(&in.Sockets, "sockets", "", "")
 	flags.StringVar(&in.Escape, "escape", "", "")
 	flags.DurationVar(&in.Sleep, "sleep", 0, "")
 	_ = flags.Parse(os.Args[2:])
@@ -200,6 +207,50 @@ func TestSandboxedShell(t *testing.T) {
 			}
 			if out, err := b.runs(t, "echo x > "+filepath.Join(filepath.Dir(b.Dir), "home", "x")); err == nil {
 				t.Errorf("it wrote into the home folder: %s", out)
+			}
+		})
+	}
+}
+
+// TestHiddenHome shows that programs of a home folder run, with the packages that they consist of,
+// and that its other files are hidden.
+func TestHiddenHome(t *testing.T) {
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			b := box(t, mode, func(p *Policy) {
+				home := filepath.Join(filepath.Dir(p.Dir), "home")
+				for name, text := range map[string]string{
+					"tools/lib/node_modules/agent/agent": "#!/bin/sh\nexec cat \"$(dirname \"$(realpath \"$0\")\")/../part\"\n",
+					"tools/lib/node_modules/part":        "PART",
+					"tools/bin/tool":                     "#!/bin/sh\necho TOOL\n",
+					"tools/token":                        "TOKEN",
+					".gitconfig":                         "CONFIG",
+					".ssh/id":                            "KEY",
+				} {
+					path := filepath.Join(home, name)
+					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := os.Symlink("../lib/node_modules/agent/agent", filepath.Join(home, "tools/bin/agent")); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("HOME", home)
+				t.Setenv("PATH", filepath.Join(home, "tools", "bin")+":"+os.Getenv("PATH"))
+				p.HideHome(home)
+			})
+			argv, env, err := b.Wrap([]string{"agent"}, os.Environ())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+			cmd.Dir, cmd.Env = b.Dir, env
+			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "PART" {
+				t.Errorf("a package: %v: %s", err, out)
+			}
+			out, err := b.runs(t, `tool; cat "$HOME/.gitconfig"; cat "$HOME/tools/token" "$HOME/.ssh/id"`)
+			if err == nil || !strings.HasPrefix(out, "TOOL\nCONFIG") || strings.Contains(out, "TOKEN") || strings.Contains(out, "KEY") {
+				t.Errorf("%v: %s", err, out)
 			}
 		})
 	}
