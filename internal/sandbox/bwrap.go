@@ -25,7 +25,7 @@ var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/pr
 
 // bwrap runs the agent with bubblewrap: in a file system in which everything is read-only but what
 // the policy allows, among processes of its own, and with a network of its own unless it is open.
-func (b *Box) bwrap(argv, env []string) (wrapped, environment []string) {
+func (b *Box) bwrap(argv, env []string) (wrapped, environment []string, err error) {
 	wrapped = []string{b.Self, "inside", "--ignore-term", "--", "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
 	if os.Getuid() == 0 {
 		wrapped = append(wrapped, asRoot...)
@@ -38,12 +38,19 @@ func (b *Box) bwrap(argv, env []string) (wrapped, environment []string) {
 		wrapped = append(wrapped, m.arguments()...)
 	}
 	inside := []string{b.Self, "inside", "--default-term"}
+	sockets, err := b.sockets()
+	if err != nil {
+		return nil, nil, err
+	}
+	if sockets != "" {
+		inside = append(inside, "--sockets", sockets)
+	}
 	if b.proxy != nil {
 		wrapped = append(wrapped, "--bind", b.proxy.Socket, b.proxy.Socket)
 		inside = append(inside, "--proxy", b.proxy.Socket)
 	}
 	wrapped = append(wrapped, "--chdir", b.Dir, "--")
-	return slices.Concat(wrapped, inside, []string{"--"}, argv), with(env, b.caches()...)
+	return slices.Concat(wrapped, inside, []string{"--"}, argv), with(env, b.caches()...), nil
 }
 
 // A mount is how a path is seen in the sandbox.

@@ -219,7 +219,7 @@ func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error
 	case None, "":
 		return argv, env, nil
 	case Bwrap:
-		wrapped, environment = b.bwrap(argv, env)
+		wrapped, environment, err = b.bwrap(argv, env)
 	case Landlock:
 		wrapped, environment, err = b.landlock(argv, env)
 	case Seatbelt:

@@ -35,6 +35,8 @@ type targets struct {
 	Secret  string `json:"secret"` // in ~/.ssh
 	Home    string `json:"home"`
 	Address string `json:"address"` // of a server that is not listed
+	Socket  string `json:"socket"`  // of a server, as a file; "" if its path is too long for one
+	Packets string `json:"packets"` // the address of a server that answers each datagram
 	Runner  int    `json:"runner"`  // pid
 	Mark    string `json:"mark"`    // in the arguments of a process that is left behind
 	Ground  ground `json:"ground"`  // where something is planted
@@ -73,6 +75,17 @@ func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attem
 	}
 	defer listener.Close()
 	t.Address = listener.Addr().String()
+	if socket, err := net.Listen("unix", filepath.Join(t.Outside, "s")); err == nil {
+		defer socket.Close()
+		t.Socket = socket.Addr().String()
+	}
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer packets.Close()
+	t.Packets = packets.LocalAddr().String()
+	go answerPackets(packets) // ends with the connection
 	victim := exec.Command(self, "inside", "--sleep", "60s")
 	if err := victim.Start(); err != nil {
 		return nil, err
@@ -248,13 +261,11 @@ func (t targets) attempts() []Attempt {
 	try("change the journal", func() error { return appendTo(t.Journal) })
 	try("change config.json", func() error { return appendTo(t.Config) })
 	try("remove config.json", func() error { return os.Remove(t.Config) })
-	try("reach a forbidden host", func() error {
-		c, err := net.DialTimeout("tcp", t.Address, 3*time.Second)
-		if err == nil {
-			err = c.Close()
-		}
-		return err
-	})
+	try("reach a forbidden host", func() error { return connect("tcp", t.Address) })
+	if t.Socket != "" {
+		try("connect with a socket that is a file", func() error { return connect("unix", t.Socket) })
+	}
+	try("send a datagram", func() error { return sendPacket(t.Packets) })
 	try("signal the runner", func() error { return signalProcess(t.Runner) })
 	try("trace the runner", func() error { return traceProcess(t.Runner) })
 	try("change a setting of the kernel", openKernelSetting)
@@ -265,6 +276,41 @@ func (t targets) attempts() []Attempt {
 		all = append(all, Attempt{What: leaveBehind, Says: err.Error()})
 	}
 	return all
+}
+
+const netTime = 3 * time.Second
+
+func connect(network, address string) error {
+	c, err := net.DialTimeout(network, address, netTime)
+	if err == nil {
+		err = c.Close()
+	}
+	return err
+}
+
+// sendPacket sends a datagram and waits for the answer: that it was sent shows nothing.
+func sendPacket(address string) error {
+	c, err := net.DialTimeout("udp", address, netTime)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	defer time.AfterFunc(netTime, func() { _ = c.Close() }).Stop() // ends the wait
+	if _, err = c.Write([]byte{1}); err == nil {
+		_, err = c.Read(make([]byte, 1))
+	}
+	return err
+}
+
+func answerPackets(c net.PacketConn) {
+	packet := make([]byte, 1)
+	for {
+		_, from, err := c.ReadFrom(packet)
+		if err != nil {
+			return
+		}
+		_, _ = c.WriteTo(packet, from) // the sender waits no longer than netTime
+	}
 }
 
 // usable are what an agent must be able to do. It counts as escaped if it cannot, since a sandbox

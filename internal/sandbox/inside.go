@@ -23,6 +23,7 @@ type Inside struct {
 	DefaultTerm bool          // TERM ends the command again
 	Landlock    string        // a ruleset
 	Proxy       string        // the socket of the proxy
+	Sockets     string        // those that the command may make; "" for all
 	Escape      string        // attempts that are made, instead of a command
 	Sleep       time.Duration // a time to wait, instead of a command
 	Command     []string
@@ -64,6 +65,11 @@ func (in Inside) Run() (int, error) {
 		return 0, err
 	}
 	if listener == nil {
+		if in.Sockets != "" {
+			if err := limitSockets(in.Sockets); err != nil {
+				return 0, fmt.Errorf("sandbox: %w", err)
+			}
+		}
 		switch {
 		case in.IgnoreTerm:
 			signal.Ignore(syscall.SIGTERM)
@@ -108,6 +114,13 @@ func (in Inside) run(program string, env []string, listener net.Listener) (int, 
 			go forward(c, in.Proxy)
 		}
 	}()
+	if in.Sockets != "" { // of the command, not of this process
+		self, err := os.Executable()
+		if err != nil {
+			return 0, err
+		}
+		program, in.Command = self, append([]string{self, "inside", "--sockets", in.Sockets, "--", program}, in.Command[1:]...)
+	}
 	cmd := &exec.Cmd{Path: program, Args: in.Command, Env: env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	err := cmd.Run()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {

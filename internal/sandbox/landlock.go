@@ -33,6 +33,13 @@ func (b *Box) landlock(argv, env []string) (wrapped, environment []string, err e
 	rules := ruleset{Write: append([]string{"/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}, b.writable()...), Net: b.Network != Open}
 	rules.Read = readable("/", b.Hide, slices.Concat(b.Show, b.programs(argv, env)))
 	inside := []string{b.Self, "inside"}
+	sockets, err := b.sockets()
+	if err != nil {
+		return nil, nil, err
+	}
+	if sockets != "" {
+		inside = append(inside, "--sockets", sockets)
+	}
 	if b.proxy != nil {
 		inside = append(inside, "--proxy", b.proxy.Socket)
 		rules.Write = append(rules.Write, b.proxy.Socket)

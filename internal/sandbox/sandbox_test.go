@@ -24,6 +24,12 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 4 && os.Args[1] == "get":
 		os.Exit(get(os.Args[2], os.Args[3] == "direct"))
+	case len(os.Args) == 3 && os.Args[1] == "dial":
+		if err := connect("unix", os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	case len(os.Args) < 2 || os.Args[1] != "inside":
 		os.Exit(m.Run())
 	}
@@ -33,6 +39,7 @@ func TestMain(m *testing.M) {
 	flags.BoolVar(&in.DefaultTerm, "default-term", false, "")
 	flags.StringVar(&in.Landlock, "landlock", "", "")
 	flags.StringVar(&in.Proxy, "proxy", "", "")
+	flags.StringVar(&in.Sockets, "sockets", "", "")
 	flags.StringVar(&in.Escape, "escape", "", "")
 	flags.DurationVar(&in.Sleep, "sleep", 0, "")
 	_ = flags.Parse(os.Args[2:])

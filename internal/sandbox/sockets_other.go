@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sandbox
+
+func limitSockets(string) error { return ErrUnavailable }
