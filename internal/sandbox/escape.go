@@ -295,10 +295,9 @@ func sendPacket(address string) error {
 		return err
 	}
 	defer c.Close()
+	defer time.AfterFunc(netTime, func() { _ = c.Close() }).Stop() // ends the wait
 	if _, err = c.Write([]byte{1}); err == nil {
-		if err = c.SetReadDeadline(time.Now().Add(netTime)); err == nil {
-			_, err = c.Read(make([]byte, 1))
-		}
+		_, err = c.Read(make([]byte, 1))
 	}
 	return err
 }
