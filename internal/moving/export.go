@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -23,7 +24,12 @@ type Exported struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
 	Repo  *Repo  `json:"repo,omitempty"`
+	// Left are names in the loop's folder that are not in the file.
+	Left []string `json:"left,omitempty"`
 }
+
+// mostLeft is how many of these names a message has.
+const mostLeft = 10
 
 // Export writes a loop that no runner works on to a new file. output may be empty: NAME.ralph in
 // the current folder.
@@ -130,8 +136,15 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 		}
 	}
 	whole := filepath.Join(beside, "whole")
-	if err := pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName)); err != nil {
+	if x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName)); err != nil {
 		return err
+	}
+	if n := len(x.Left); n > 0 {
+		shown := strings.Join(x.Left[:min(n, mostLeft)], ", ")
+		if n > mostLeft {
+			shown += fmt.Sprintf(" and %d more", n-mostLeft)
+		}
+		cli.Tell(e.Stderr, "an import takes only the files that ralph makes, and no command that waits; in the loop's folder stay %s", shown)
 	}
 	info, err := os.Stat(whole)
 	if err != nil {

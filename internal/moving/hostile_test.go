@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -31,8 +32,8 @@ import (
 type stranger struct {
 	links map[string]string // in the repository
 	files map[string]string // in the repository
-	more  []entry           // after what an export writes
 	alter func(*Manifest)
+	empty bool // a repository without a file
 }
 
 // An entry is a file of an archive; size is more than its text for one that ends in zeros.
@@ -48,7 +49,9 @@ const settings = `{"agent":{"command":"./evil.sh","protocol":"text"}}`
 func (s stranger) write(t *testing.T) string {
 	t.Helper()
 	source, dir := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(source, "README"), "hello")
+	if !s.empty {
+		write(t, filepath.Join(source, "README"), "hello")
+	}
 	for name, text := range s.files {
 		write(t, filepath.Join(source, name), text)
 	}
@@ -77,7 +80,7 @@ func (s stranger) write(t *testing.T) string {
 		{name: manifestName, text: string(text)}, {name: bundleName, text: read(t, bundle)}, {name: settingsName, text: settings},
 	}, loopFiles(t, m)...)
 	file := filepath.Join(dir, "evil.ralph")
-	write(t, file, string(archived(t, slices.Concat(entries, s.more)...)))
+	write(t, file, string(archived(t, entries...)))
 	return file
 }
 
@@ -261,5 +264,117 @@ func TestImportForgetsTrust(t *testing.T) {
 	}
 	if known, err := registry.Survey(e.Home, nil); err != nil || len(known) != 0 {
 		t.Errorf("known are %v %v; want none", known, err)
+	}
+}
+
+// TestImportTakesWhatExportWrites imports files with more than that, and with too much of it.
+func TestImportTakesWhatExportWrites(t *testing.T) {
+	for name, c := range map[string]struct {
+		more []entry
+		want string
+	}{
+		"the worktree's description": {[]entry{{name: "loop/worktree.json", text: `{"inside":".."}`}}, `it has "loop/worktree.json", which no export writes`},
+		"a lock":                     {[]entry{{name: "loop/run.lock"}}, "loop/run.lock"},
+		"the fence":                  {[]entry{{name: "loop/moved.json"}}, "loop/moved.json"},
+		"git's folder":               {[]entry{{name: "loop/.git/config"}}, "loop/.git/config"},
+		"a command":                  {[]entry{{name: "loop/inbox/01M8BNGX9EWD5NWXM83V7K72KS.json"}}, "loop/inbox/"},
+		"caches of a sandbox":        {[]entry{{name: "loop/sandbox/x"}}, "loop/sandbox/x"},
+		"another's file":             {[]entry{{name: "loop/notes.md"}}, "loop/notes.md"},
+		"a path that is no name":     {[]entry{{name: "loop/journal/../task.md"}}, "loop/journal/.."},
+		"another spelling":           {[]entry{{name: "loop//task.md"}}, "loop//task.md"},
+		"a file twice":               {[]entry{{name: "loop/DONE"}, {name: "loop/DONE"}}, "exists"},
+		"many zeros": {
+			[]entry{{name: "loop/task.md", size: 1 << 30}},
+			"unpack to more than 64.0 MB: the limits are 1000000 files, 64.0 GB, and 200 times its own size if that is more than 64.0 MB",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entries := append([]entry{{name: manifestName, text: fmt.Sprintf(`{"format":1,"name":"demo","id":%q,"inside":"."}`, loopID)}}, c.more...)
+			file := filepath.Join(t.TempDir(), "evil.ralph")
+			write(t, file, string(archived(t, entries...)))
+			e, home, _ := victim(t)
+			_, err := Import(t.Context(), e, file, "proj")
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v; want %q in it", err, c.want)
+			}
+			if got := listed(t, home); !slices.Equal(got, []string{".ralph", "proj"}) {
+				t.Errorf("there is %v", got)
+			}
+		})
+	}
+}
+
+// TestLargeTreeIsRefused imports bundles that are small and whose work trees are not.
+func TestLargeTreeIsRefused(t *testing.T) {
+	e, home, _ := victim(t)
+	file := stranger{files: map[string]string{"zeros": strings.Repeat("\x00", 100<<20)}}.write(t)
+	_, err := Import(t.Context(), e, file, "proj")
+	if err == nil || !strings.Contains(err.Error(), "its work tree is too large: its ") {
+		t.Errorf("the error is %v", err)
+	}
+	if got := listed(t, home); !slices.Equal(got, []string{".ralph", "proj"}) {
+		t.Errorf("there is %v", got)
+	}
+}
+
+// TestMeterHasLimits adds up files that are within each limit, and one more.
+func TestMeterHasLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		m            meter
+		files, bytes int64
+		want         string
+	}{
+		"nothing":               {meter{packed: 1}, 0, 0, ""},
+		"little, tightly":       {meter{packed: 1}, 1, freeBytes - headBytes, ""},
+		"more, tightly":         {meter{packed: 1}, 1, freeBytes, "its 1 B unpack to more than 64.0 MB"},
+		"much, loosely":         {meter{packed: 1e9}, 1, 60e9, ""},
+		"too much, loosely":     {meter{packed: 1e9}, 1, 64e9, "it unpacks to more than 64.0 GB"},
+		"more than a number":    {meter{packed: 1e9, bytes: 1e9}, 1, 1<<63 - 1, "it unpacks to more than 64.0 GB"},
+		"empty files, tightly":  {meter{packed: 1}, freeBytes/headBytes + 1, 0, "its 1 B unpack to more than 64.0 MB"},
+		"files":                 {meter{packed: 1e9, files: maxFiles - 1}, 1, 0, ""},
+		"too many files":        {meter{packed: 1e9, files: maxFiles}, 1, 0, "it has more than 1000000 files"},
+		"while it is packed":    {meter{}, 1, 1e9, ""},
+		"more than all numbers": {meter{packed: 1e9}, 1<<63 - 1, 0, "it has more than 1000000 files"},
+	} {
+		if err := c.m.add(c.files, c.bytes); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestProgressIsSaid reads a large file and a small one.
+func TestProgressIsSaid(t *testing.T) {
+	for size, want := range map[int64]int{quick: 10, quick - 1: 0} {
+		var said bytes.Buffer
+		p := progress{from: io.LimitReader(zeros{}, size), to: &said, size: size}
+		if _, err := io.Copy(io.Discard, &p); err != nil || strings.Count(said.String(), "unpacked ") != want {
+			t.Errorf("of %d bytes it said %q (%v); want %d lines", size, said.String(), err, want)
+		}
+	}
+}
+
+// TestEmptyWorkTreeIsImported imports a loop whose project has commits and no file.
+func TestEmptyWorkTreeIsImported(t *testing.T) {
+	e, home, _ := victim(t)
+	file := stranger{empty: true}.write(t)
+	if _, err := Import(t.Context(), e, file, "proj"); err != nil {
+		t.Fatal(err)
+	}
+	if git(t, filepath.Join(home, "proj"), "log", "--format=%s") != "one" {
+		t.Error("it has no history")
+	}
+}
+
+// TestImportedLoopIsDurable shows that the names of the loop's folder and of the work tree are on
+// the disk when an import says that they are there.
+func TestImportedLoopIsDurable(t *testing.T) {
+	e, _, _ := victim(t)
+	file := stranger{}.write(t)
+	_, folders := synced(t)
+	if _, err := Import(t.Context(), e, file, "proj"); err != nil {
+		t.Fatal(err)
+	}
+	if !folders["demo"] || !folders["README"] {
+		t.Errorf("synced were folders with %v", folders)
 	}
 }

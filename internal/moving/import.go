@@ -41,6 +41,7 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 		return Imported{}, fmt.Errorf("import %s: %w", file, err)
 	}
 	defer a.close()
+	a.progress.to = e.Stderr
 	done := Imported{Name: a.Name, ID: a.ID, From: a.Host, Project: e.Root()}
 	if into != "" {
 		if done.Project, err = newFolder(e, e.Abs(into)); err != nil {
@@ -223,7 +224,7 @@ func (a *archive) place(top *os.Root, loop, inside string) error {
 	defer func() { _ = folder.Close() }() // it only has names
 	err = top.Rename(loop, filepath.Join(filepath.FromSlash(inside), cli.RalphFolder, a.Name))
 	if err == nil {
-		err = errors.Join(safefile.SyncFolderIn(folder, "."), safefile.SyncFolderIn(top, filepath.Dir(loop)), safefile.SyncFolderIn(top, "."))
+		err = errors.Join(syncFolder(folder.Name()), syncFolder(top.Name()))
 	}
 	return err
 }
@@ -247,7 +248,7 @@ func (a *archive) bringRepo(ctx context.Context, e *cli.Env, done *Imported, roo
 	cli.Tell(e.Stderr, "bringing the history of the repository")
 	if fresh {
 		done.BranchMade = b.Branch != ""
-		return repo.CloneBundle(ctx, root, bundle, b, e.Environ...)
+		return repo.CloneBundle(ctx, root, bundle, b, a.checkTree, e.Environ...)
 	}
 	var err error
 	done.Tree = repo.MovedRef(a.ID)
@@ -256,6 +257,16 @@ func (a *archive) bringRepo(ctx context.Context, e *cli.Env, done *Imported, roo
 		err = cli.Refuse("--into DIR makes one in a new folder", "the loop worked in a repository, and %s is none", e.Short(root))
 	}
 	return err
+}
+
+// checkTree refuses a work tree that is too large for its bundle: a few bytes can name one file a
+// million times.
+func (a *archive) checkTree(files, bytes int64) error {
+	tree := meter{packed: a.meter.packed}
+	if err := tree.add(files, bytes); err != nil {
+		return unwanted(fmt.Errorf("its work tree is too large: %w", err))
+	}
+	return nil
 }
 
 // bringSettings gives a project without settings those of the loop's. No program of theirs runs

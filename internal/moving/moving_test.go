@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,12 +84,14 @@ func TestImportIsDurable(t *testing.T) {
 	files, _ := synced(t)
 	dir, folder := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "journal", "000001-i0000.jsonl"), "line\n")
-	for _, name := range []string{"run.lock", "reserve", "moved.json", "worktree/a", ".git/HEAD"} {
+	for _, name := range []string{"run.lock", "reserve", "moved.json", "worktree/a", "worktree.json", "inbox/rejected/a", ".git/HEAD"} {
 		write(t, filepath.Join(dir, name), "stays")
 	}
 	name := filepath.Join(t.TempDir(), "demo.ralph")
-	if err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json")); err != nil {
-		t.Fatal(err)
+	write(t, filepath.Join(dir, "notes", "a.md"), "stays")
+	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"))
+	if err != nil || !slices.Equal(left, []string{"notes"}) {
+		t.Fatalf("left are %v: %v", left, err)
 	}
 	a, err := open(name)
 	if err != nil {
@@ -119,17 +122,17 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		more tar.Header
 		want string
 	}{
-		"a path that leads out": {manifest(), tar.Header{Name: "loop/../../out"}, "path"},
+		"a path that leads out": {manifest(), tar.Header{Name: "loop/../../out"}, "it has"},
 		"an absolute path":      {manifest(), tar.Header{Name: "/tmp/out"}, "it has"},
-		"a link":                {manifest(), tar.Header{Name: "loop/x", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, "it has"},
+		"a link":                {manifest(), tar.Header{Name: "loop/task.md", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, "it has"},
 		"another name":          {manifest(), tar.Header{Name: "hooks/x"}, "it has"},
-		"a newer format":        {changed(func(m *Manifest) { m.Format = 9 }), tar.Header{Name: "loop/x"}, "newer"},
-		"a wrong name":          {changed(func(m *Manifest) { m.Name = "../x" }), tar.Header{Name: "loop/x"}, "name"},
-		"a wrong id":            {changed(func(m *Manifest) { m.ID = "../x" }), tar.Header{Name: "loop/x"}, "id"},
-		"a wrong project":       {changed(func(m *Manifest) { m.Inside = "../x" }), tar.Header{Name: "loop/x"}, "project"},
-		"git's own folder":      {changed(func(m *Manifest) { m.Inside = ".git/hooks" }), tar.Header{Name: "loop/x"}, "project"},
-		"git's, spelled":        {changed(func(m *Manifest) { m.Inside = "b/.GIT" }), tar.Header{Name: "loop/x"}, "project"},
-		"a commit's other name": {changed(func(m *Manifest) { m.Repo = &Repo{Head: "HEAD~0", Tree: strings.Repeat("a", 40)} }), tar.Header{Name: "loop/x"}, "commits"},
+		"a newer format":        {changed(func(m *Manifest) { m.Format = 9 }), tar.Header{Name: "loop/task.md"}, "newer"},
+		"a wrong name":          {changed(func(m *Manifest) { m.Name = "../x" }), tar.Header{Name: "loop/task.md"}, "name"},
+		"a wrong id":            {changed(func(m *Manifest) { m.ID = "../x" }), tar.Header{Name: "loop/task.md"}, "id"},
+		"a wrong project":       {changed(func(m *Manifest) { m.Inside = "../x" }), tar.Header{Name: "loop/task.md"}, "project"},
+		"git's own folder":      {changed(func(m *Manifest) { m.Inside = ".git/hooks" }), tar.Header{Name: "loop/task.md"}, "project"},
+		"git's, spelled":        {changed(func(m *Manifest) { m.Inside = "b/.GIT" }), tar.Header{Name: "loop/task.md"}, "project"},
+		"a commit's other name": {changed(func(m *Manifest) { m.Repo = &Repo{Head: "HEAD~0", Tree: strings.Repeat("a", 40)} }), tar.Header{Name: "loop/task.md"}, "commits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			around := t.TempDir()
@@ -162,7 +165,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 
 // TestCutOffFileIsRefused shows that an incomplete copy is noticed wherever it ends.
 func TestCutOffFileIsRefused(t *testing.T) {
-	whole := packed(t, manifest(), tar.Header{Name: "loop/journal/x", Size: 5000})
+	whole := packed(t, manifest(), tar.Header{Name: "loop/runner.log", Size: 5000})
 	for _, n := range []int{0, 10, len(whole) / 2, len(whole) - 1} {
 		file := filepath.Join(t.TempDir(), "file")
 		write(t, file, string(whole[:n]))

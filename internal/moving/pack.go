@@ -9,32 +9,41 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/workspace"
 )
 
-// staysHere are the files of a loop's folder that mean nothing elsewhere: locks, the space for the
-// last events, the fence; and what the bundle holds.
-var staysHere = []string{"run.lock", "notify", "reserve", "sandbox", ".git", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName}
+// staysHere are the names in a loop's folder that mean nothing elsewhere: locks, the space for the
+// last events, the fence; and what the bundle holds. An export does not name them.
+var staysHere = []string{
+	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName, "inbox/rejected",
+}
 
-// pack writes an archive. It is durable on return, but for its name.
-func pack(name string, m Manifest, dir, bundle, settings string) (err error) {
+// ownFolders are those whose files are packed, or named to a person.
+var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, loopstate.IterationsDir, "inbox"}
+
+// pack writes an archive. It is durable on return, but for its name. It returns the names that it
+// left out of it.
+func pack(name string, m Manifest, dir, bundle, settings string) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	z, err := zstd.NewWriter(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := packer{tar.NewWriter(z)}
+	p := packer{Writer: tar.NewWriter(z)}
 	if err = p.all(m, dir, bundle, settings); err != nil {
-		return errors.Join(err, z.Close())
+		return nil, errors.Join(err, z.Close())
 	}
 	if err = p.Close(); err == nil {
 		err = z.Close()
@@ -42,7 +51,13 @@ func pack(name string, m Manifest, dir, bundle, settings string) (err error) {
 	if err == nil {
 		err = fsync(f)
 	}
-	return err
+	if err == nil {
+		p.meter.packed, err = f.Seek(0, io.SeekCurrent)
+	}
+	if err == nil {
+		err = p.meter.check()
+	}
+	return p.left, err
 }
 
 // Tests notice with these what was made durable, and when.
@@ -51,9 +66,14 @@ var (
 	syncFolder = safefile.SyncFolder
 )
 
-type packer struct{ *tar.Writer }
+type packer struct {
+	*tar.Writer
 
-func (p packer) all(m Manifest, dir, bundle, settings string) error {
+	meter meter    // what no import takes is not written
+	left  []string // in the loop's folder
+}
+
+func (p *packer) all(m Manifest, dir, bundle, settings string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -75,8 +95,8 @@ func (p packer) all(m Manifest, dir, bundle, settings string) error {
 	return p.folder(dir)
 }
 
-// folder adds the loop's files. It skips links and devices, which no file of ralph's is.
-func (p packer) folder(dir string) error {
+// folder adds the loop's own files. It skips links and devices, which no file of ralph's is.
+func (p *packer) folder(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -85,20 +105,25 @@ func (p packer) folder(dir string) error {
 		if err != nil {
 			return err
 		}
-		if slices.Contains(staysHere, name) {
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
+		name = filepath.ToSlash(name)
+		if entry.Type().IsRegular() && ownFile.MatchString(name) {
+			return p.file(loopPrefix+name, path)
+		}
+		if slices.Contains(ownFolders, name) && entry.IsDir() {
 			return nil
 		}
-		if !entry.Type().IsRegular() {
-			return nil
+		// A name that begins with a dot is a file half written, or the .git of HideFromClean.
+		if !slices.Contains(staysHere, name) && !strings.HasPrefix(entry.Name(), ".") {
+			p.left = append(p.left, name)
 		}
-		return p.file(loopPrefix+filepath.ToSlash(name), path)
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
 	})
 }
 
-func (p packer) file(name, path string) error {
+func (p *packer) file(name, path string) error {
 	f, err := safefile.Open(path)
 	if err != nil {
 		return err
@@ -106,6 +131,9 @@ func (p packer) file(name, path string) error {
 	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
 	if err != nil {
+		return err
+	}
+	if err := p.meter.add(1, info.Size()); err != nil {
 		return err
 	}
 	if err := p.WriteHeader(&tar.Header{Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime()}); err != nil {

@@ -29,6 +29,9 @@ type archive struct {
 	file *os.File
 	zstd *zstd.Decoder
 	tar  *tar.Reader
+
+	progress progress
+	meter    meter
 }
 
 // errForeign reports a file that no export wrote.
@@ -40,7 +43,15 @@ func open(path string) (a *archive, err error) {
 	if a.file, err = safefile.OpenLinked(path, os.O_RDONLY, 0); err != nil {
 		return nil, err
 	}
-	if a.zstd, err = zstd.NewReader(a.file, zstd.WithDecoderMaxMemory(256<<20)); err != nil {
+	info, err := a.file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, a.file.Close())
+	}
+	a.meter.packed = info.Size()
+	a.progress = progress{from: a.file, to: io.Discard, size: info.Size()}
+	// Without goroutines, what it reads is read while this process waits for it.
+	a.zstd, err = zstd.NewReader(&a.progress, zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderConcurrency(1))
+	if err != nil {
 		return nil, errors.Join(err, a.file.Close())
 	}
 	a.tar = tar.NewReader(a.zstd)
@@ -97,7 +108,7 @@ func isCommit(id string) bool {
 	return err == nil && (len(id) == 40 || len(id) == 64)
 }
 
-// unpack writes the files of the archive to a folder, and nothing else.
+// unpack writes the files of the archive to a folder, and nothing that no export writes.
 func (a *archive) unpack(folder *os.Root) error {
 	for {
 		header, err := a.tar.Next()
@@ -107,9 +118,12 @@ func (a *archive) unpack(folder *os.Root) error {
 		if err != nil {
 			return err
 		}
-		inLoop := strings.HasPrefix(header.Name, loopPrefix)
-		if header.Typeflag != tar.TypeReg || !inLoop && header.Name != bundleName && header.Name != settingsName {
-			return fmt.Errorf("%w: it has %q", errForeign, header.Name)
+		name, inLoop := strings.CutPrefix(header.Name, loopPrefix)
+		if header.Typeflag != tar.TypeReg || !(inLoop && ownFile.MatchString(name)) && header.Name != bundleName && header.Name != settingsName {
+			return unwanted(fmt.Errorf("it has %q, which no export writes", header.Name))
+		}
+		if err := a.meter.add(1, header.Size); err != nil {
+			return unwanted(err)
 		}
 		if err := a.unpackFile(folder, filepath.FromSlash(header.Name)); err != nil {
 			return err

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -126,17 +128,18 @@ func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, er
 }
 
 // CloneBundle makes a repository with a work tree in dir, an empty folder: HEAD, branch and files
-// are those of the bundle. Files that were not committed are there and not committed.
-func CloneBundle(ctx context.Context, dir, file string, b Bundle, env ...string) error {
+// are those of the bundle. Files that were not committed are there and not committed. No file is
+// made of a tree about which fits, given the number of its files and their bytes, returns an error.
+func CloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(files, bytes int64) error, env ...string) error {
 	ctx, cancel := bounded(ctx, bundleTime)
 	defer cancel()
-	if err := cloneBundle(ctx, dir, file, b, env); err != nil {
+	if err := cloneBundle(ctx, dir, file, b, fits, env); err != nil {
 		return fmt.Errorf("make the work tree: %w", err)
 	}
 	return nil
 }
 
-func cloneBundle(ctx context.Context, dir, file string, b Bundle, env []string) error {
+func cloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(files, bytes int64) error, env []string) error {
 	g := gitIn(dir, env...)
 	g.limit = bundleTime
 	file, err := filepath.Abs(file)
@@ -163,12 +166,47 @@ func cloneBundle(ctx context.Context, dir, file string, b Bundle, env []string) 
 	if g, err = g.withoutFilters(ctx); err != nil {
 		return err
 	}
+	var files int64
+	for _, commit := range []string{b.Head, b.Tree} {
+		var size int64
+		files, size, err = g.treeSize(ctx, commit)
+		if errors.Is(err, ErrTooMuch) {
+			files, size, err = math.MaxInt64, 0, nil
+		}
+		if err == nil {
+			err = fits(files, size)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	// The index is that of HEAD, and the files are those of the tree, as they were on the disk.
 	if _, err := g.read(ctx, "reset", "--quiet", "--mixed"); err != nil {
 		return err
 	}
+	if files == 0 {
+		return nil // restore would miss the files
+	}
 	_, err = g.read(ctx, "-c", "core.autocrlf=false", "restore", "--quiet", "--worktree", "--no-overlay", "--source="+b.Tree, "--", ".")
 	return err
+}
+
+// treeSize returns how many files a commit has, and their bytes. It is ErrTooMuch if their names
+// are too long to be listed.
+func (g git) treeSize(ctx context.Context, commit string) (files, bytes int64, err error) {
+	out, err := g.line(ctx, "ls-tree", "-r", "-z", "--long", commit)
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		about, _, named := strings.Cut(entry, "\t")
+		if !named {
+			continue
+		}
+		files++
+		size, err := strconv.ParseInt(about[strings.LastIndexByte(about, ' ')+1:], 10, 64)
+		if err == nil { // a submodule has none
+			bytes += size
+		}
+	}
+	return files, bytes, err
 }
 
 // Inside returns the place of a folder in its repository, with slashes; "." for the root.
