@@ -17,6 +17,7 @@ var ownFile = regexp.MustCompile(`^(task\.md|reflect\.md|DONE|WAIT_WITHOUT_RESTA
 	`|guardrail_[0-9]+_[A-Za-z0-9_]+(-[0-9]+)?\.log` +
 	`|journal/[0-9]{6,}-i[0-9]{4,}\.jsonl(\.zst|\.torn-[0-9]+)?` +
 	`|(blobs|guardrail-files)/[0-9a-f]{64}` +
+	`|put-back/[0-9a-f]{8}-[^/\\]+` +
 	`|iterations/[0-9]{3,}\.json)$`)
 
 // The limits of an archive and of its work tree. A loop of 10,000 iterations has some 100,000

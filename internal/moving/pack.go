@@ -27,7 +27,7 @@ var staysHere = []string{
 }
 
 // ownFolders are those whose files are packed, or named to a person.
-var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, loopstate.IterationsDir, "inbox"}
+var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, guardrail.FoundDir, loopstate.IterationsDir, "inbox"}
 
 // pack writes an archive. It is durable on return, but for its name. It returns the names that it
 // left out of it.

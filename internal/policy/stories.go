@@ -142,7 +142,7 @@ func (s *Stories) Repeated() string {
 func hashOf(states []event.StoryState) string {
 	parts := make([]string, 0, len(states))
 	for _, state := range states {
-		parts = append(parts, fmt.Sprintf("%q", state))
+		parts = append(parts, fmt.Sprintf("%#v", state))
 	}
 	return hash(parts...)
 }

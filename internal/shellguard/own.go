@@ -9,7 +9,7 @@ import (
 // loopFiles are the names in a loop's folder that ralph writes. The others are the agent's.
 var loopFiles map[string]bool
 
-const loopNames = "journal blobs guardrail-files config.json state.json iterations inbox run.lock notify runner.log reserve .git worktree.json fleet.json moved.json"
+const loopNames = "journal blobs guardrail-files put-back config.json state.json iterations inbox run.lock notify runner.log reserve .git worktree.json fleet.json moved.json"
 
 // LoopFiles returns the paths in a loop's folder that only ralph writes.
 func LoopFiles(dir string) []string {
