@@ -64,6 +64,7 @@ type run struct {
 	tasks   Tasks
 	state   State
 	limit   float64 // limits.cost of the fleet, US dollars; 0 for none
+	closed  string  // why no other task begins; empty if one may
 }
 
 // Run works through the tasks and returns when nothing can be done any more. It ends with the
@@ -84,7 +85,7 @@ func (a Agent) Run(ctx context.Context, e *cli.Env) error {
 	if err := r.open(); err != nil {
 		return err
 	}
-	for !over(r.tasks.List, &r.state) {
+	for !over(r.tasks.List, &r.state) && (r.closed == "" || r.state.count(Working, Merging) > 0) {
 		changed, err := r.pass(ctx)
 		if err != nil {
 			return err
@@ -167,12 +168,29 @@ func (r *run) pass(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	for _, id := range startable(r.tasks.List, &r.state, r.Parallel) {
+		if err := r.mayBegin(); err != nil || r.closed != "" {
+			return changed, err
+		}
 		if err := r.begin(ctx, id); err != nil {
 			return changed, err
 		}
 		changed = true
 	}
 	return changed, nil
+}
+
+// mayBegin notes why no other task begins: a person stops the fleet, or its money is spent.
+func (r *run) mayBegin() error {
+	s, err := loopstate.Open(r.dir)
+	switch {
+	case err != nil:
+		return err
+	case s.Commands.Stopping != "":
+		r.closed = "a person stops the fleet"
+	case r.limit > 0 && r.free() <= 0 && r.state.count(Working) == 0:
+		r.closed = "its loops have spent " + units.Of(r.limit-r.free(), r.limit)
+	}
+	return nil
 }
 
 func (r *run) task(id string) Task {
@@ -246,23 +264,35 @@ func (r *run) verify() []string {
 	return []string{"--set", "guardrails=" + text}
 }
 
-// share is what the next loop may spend: what is left of the fleet's budget, in equal parts for the
-// loops that may work at once; 0 without a budget.
+// share is what the next loop may spend: what is free, in equal parts for the loops that may still
+// begin beside those that work; 0 without a budget. A loop spends more than its share by its last
+// turn at most.
 func (r *run) share() float64 {
 	if r.limit <= 0 {
 		return 0
 	}
+	room := r.Parallel - r.state.count(Working) + 1 // with the next loop, which counts as working
+	return max(r.free()/float64(max(room, 1)), 0.0001)
+}
+
+// free is what is left of the fleet's budget without what loops that work may still spend.
+func (r *run) free() float64 {
 	left := r.limit
 	for _, t := range r.state.Tasks {
 		s, err := loopstate.Open(r.loopDir(t))
 		if err != nil || !s.Begun() {
 			continue
 		}
+		var taken float64
 		if used := s.Budget.Used(); used.USD != nil {
-			left -= *used.USD
+			taken = *used.USD
 		}
+		if t.Step == Working && s.Lifecycle.Ended == nil {
+			taken = max(taken, s.Rules.Limits.Cost)
+		}
+		left -= taken
 	}
-	return max(left/float64(max(r.Parallel, 1)), 0.0001)
+	return left
 }
 
 // prompt is the base prompt of a task's loop.
@@ -435,6 +465,9 @@ func (r *run) markStory(ctx context.Context, t Entry) error {
 // end says what the fleet came to.
 func (r *run) end() error {
 	stuck := kept(r.tasks.List, &r.state)
+	if r.closed != "" {
+		return r.endClosed()
+	}
 	if r.state.count(Failed) == 0 && len(stuck) == 0 {
 		r.say("all %s merged into %s", units.Quantity(len(r.tasks.List), "task"), r.branch(context.Background()))
 		r.say("<promise>COMPLETE</promise>")
@@ -451,6 +484,17 @@ func (r *run) end() error {
 	}
 	text := fmt.Sprintf("%d of %d tasks are merged. Left to you:\n%s", r.state.count(Merged), len(r.tasks.List), strings.Join(lines, "\n"))
 	r.say("%s", text)
+	_, err := send.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: text})
+	return err
+}
+
+// endClosed says why tasks were not begun. A person's stop ends the fleet's loop by itself.
+func (r *run) endClosed() error {
+	text := fmt.Sprintf("%d of %d tasks are merged, and no other begins: %s", r.state.count(Merged), len(r.tasks.List), r.closed)
+	r.say("%s", text)
+	if s, err := loopstate.Open(r.dir); err != nil || s.Commands.Stopping != "" {
+		return err
+	}
 	_, err := send.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: text})
 	return err
 }
