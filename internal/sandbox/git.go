@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -273,9 +272,9 @@ func (b *Box) setAside(path string) (to string, err error) {
 		return "", err
 	}
 	to = filepath.Join(dir, filepath.Base(path))
-	if err = os.Rename(path, to); err != nil {
+	if err = safefile.Move(path, to); err != nil {
 		to = path + ".aside"
-		err = cmp.Or(os.Rename(path, to), os.Remove(dir))
+		err = errors.Join(safefile.Move(path, to), os.Remove(dir))
 	}
 	return to, err
 }

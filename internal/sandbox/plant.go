@@ -54,7 +54,7 @@ type seed struct {
 var seeds = []seed{
 	{"replace .git", "replace", ground.replaceGit, func(g ground) error {
 		path := filepath.Join(g.Tree, ".git")
-		return errors.Join(os.Rename(path, filepath.Join(g.evil(), "replaced")), os.Rename(path+".old", path))
+		return errors.Join(safefile.Move(path, filepath.Join(g.evil(), "replaced")), safefile.Move(path+".old", path))
 	}},
 	{"plant .git/commondir", "commondir", func(g ground, name string) error {
 		dir, err := g.repository(name)
@@ -121,10 +121,10 @@ func (g ground) replaceGit(name string) error {
 	dir, err := g.repository(name)
 	path := filepath.Join(g.Tree, ".git")
 	if err == nil {
-		err = os.Rename(path, path+".old")
+		err = safefile.Move(path, path+".old")
 	}
 	if err == nil {
-		err = os.Rename(dir, path)
+		err = safefile.Move(dir, path)
 	}
 	return err
 }
