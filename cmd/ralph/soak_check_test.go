@@ -169,7 +169,7 @@ func (s *soak) end() {
 		s.resume(random)
 		return len(s.waiting()) == 0
 	}) {
-		s.Fatalf("commands that nobody takes: %v", s.waiting())
+		s.Fatalf("commands still wait in the inbox: %v", s.waiting())
 	}
 	var errs string
 	var err error

@@ -168,7 +168,7 @@ func (r *run) pass(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	for _, id := range startable(r.tasks.List, &r.state, r.Parallel) {
-		if err := r.mayBegin(); err != nil || r.closed != "" {
+		if may, err := r.mayBegin(); err != nil || !may {
 			return changed, err
 		}
 		if err := r.begin(ctx, id); err != nil {
@@ -179,18 +179,25 @@ func (r *run) pass(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// mayBegin notes why no other task begins: a person stops the fleet, or its money is spent.
-func (r *run) mayBegin() error {
+// mayBegin reports whether another task may begin now, and notes why none may any more: a person
+// stops the fleet, or its money is spent. While loops work, some of their parts may be left over.
+func (r *run) mayBegin() (bool, error) {
 	s, err := loopstate.Open(r.dir)
-	switch {
-	case err != nil:
-		return err
-	case s.Commands.Stopping != "":
-		r.closed = "a person stops the fleet"
-	case r.limit > 0 && r.free() <= 0 && r.state.count(Working) == 0:
-		r.closed = "its loops have spent " + units.Of(r.limit-r.free(), r.limit)
+	if err != nil {
+		return false, err
 	}
-	return nil
+	if s.Commands.Stopping != "" {
+		r.closed = "a person stops the fleet"
+		return false, nil
+	}
+	if r.limit <= 0 {
+		return true, nil
+	}
+	free := r.free()
+	if free <= 0 && r.state.count(Working) == 0 {
+		r.closed = "its loops have spent " + units.Of(r.limit-free, r.limit)
+	}
+	return free > 0, nil
 }
 
 func (r *run) task(id string) Task {
