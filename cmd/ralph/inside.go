@@ -13,6 +13,7 @@ type insideVerb struct {
 	DefaultTerm bool
 	Landlock    string
 	Proxy       string
+	ProxyPort   int
 	Sockets     string
 	Escape      string
 	Sleep       time.Duration
@@ -21,7 +22,10 @@ type insideVerb struct {
 
 // Run becomes the command, limited as the flags say.
 func (v *insideVerb) Run(*cli.Env) error {
-	in := sandbox.Inside{IgnoreTerm: v.IgnoreTerm, DefaultTerm: v.DefaultTerm, Landlock: v.Landlock, Proxy: v.Proxy, Sockets: v.Sockets, Escape: v.Escape, Sleep: v.Sleep, Command: v.Command}
+	in := sandbox.Inside{
+		IgnoreTerm: v.IgnoreTerm, DefaultTerm: v.DefaultTerm, Landlock: v.Landlock, Proxy: v.Proxy, ProxyPort: v.ProxyPort,
+		Sockets: v.Sockets, Escape: v.Escape, Sleep: v.Sleep, Command: v.Command,
+	}
 	if len(in.Command) > 0 && in.Command[0] == "--" {
 		in.Command = in.Command[1:]
 	}

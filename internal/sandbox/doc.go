@@ -223,7 +223,7 @@ func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error
 	case Landlock:
 		wrapped, environment, err = b.landlock(argv, env)
 	case Seatbelt:
-		wrapped, environment = b.seatbelt(argv, env)
+		wrapped, environment, err = b.seatbelt(argv, env)
 	case Docker, Podman:
 		wrapped, environment = b.container(argv, env)
 	case DockerSandbox:

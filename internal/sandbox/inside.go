@@ -14,15 +14,13 @@ import (
 	"time"
 )
 
-// insidePort is the port on which the proxy is reached in a sandbox, on its loopback address.
-const insidePort = 3128
-
 // Inside is what "ralph inside" does in a sandbox, or right before one.
 type Inside struct {
 	IgnoreTerm  bool          // the command ignores TERM: bubblewrap ends only with the agent
 	DefaultTerm bool          // TERM ends the command again
 	Landlock    string        // a ruleset
 	Proxy       string        // the socket of the proxy
+	ProxyPort   int           // where the command reaches the proxy, on loopback; 0 for a free port
 	Sockets     string        // those that the command may make; "" for all
 	Escape      string        // attempts that are made, instead of a command
 	Sleep       time.Duration // a time to wait, instead of a command
@@ -47,16 +45,19 @@ func (in Inside) Run() (int, error) {
 	}
 	env := os.Environ()
 	var listener net.Listener
+	var ports []int
 	if in.Proxy != "" {
 		var err error
-		// Before Landlock: an agent may reach this port, and no other.
-		if listener, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(insidePort)); err != nil {
+		// Before Landlock: an agent may reach this port, and no other. It is free, since others use
+		// the same loopback address where the sandbox has none of its own.
+		if listener, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(in.ProxyPort)); err != nil {
 			return 0, fmt.Errorf("listen for the agent: %w", err)
 		}
-		env = append(env, proxyVariables()...)
+		ports = []int{listener.Addr().(*net.TCPAddr).Port}
+		env = append(env, proxyVariables(listener.Addr().String())...)
 	}
 	if in.Landlock != "" {
-		if err := restrict(in.Landlock); err != nil {
+		if err := restrict(in.Landlock, ports); err != nil {
 			return 0, fmt.Errorf("sandbox landlock: %w", err)
 		}
 	}
@@ -81,7 +82,9 @@ func (in Inside) Run() (int, error) {
 	return in.run(program, env, listener)
 }
 
-func restrict(text string) error {
+// restrict limits this process by a ruleset, which allows TCP connections to the ports if it limits
+// the network.
+func restrict(text string, ports []int) error {
 	var rules ruleset
 	plain, err := base64.StdEncoding.DecodeString(text)
 	if err == nil {
@@ -90,13 +93,12 @@ func restrict(text string) error {
 	if err != nil {
 		return err
 	}
-	return rules.restrict()
+	return rules.restrict(ports)
 }
 
-func proxyVariables() (env []string) {
-	address := "http://127.0.0.1:" + strconv.Itoa(insidePort)
+func proxyVariables(address string) (env []string) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
-		env = append(env, name+"="+address)
+		env = append(env, name+"=http://"+address)
 	}
 	return append(env, "NO_PROXY=", "no_proxy=", "NODE_USE_ENV_PROXY=1") // Node 24 and later
 }

@@ -17,7 +17,6 @@ const minLandlock = 6
 type ruleset struct {
 	Read  []string `json:"read"`  // files and folders that may be read and run
 	Write []string `json:"write"` // and changed
-	Ports []int    `json:"ports"` // of TCP connections; nil for all
 	Net   bool     `json:"net"`   // the network is limited
 }
 
@@ -43,7 +42,6 @@ func (b *Box) landlock(argv, env []string) (wrapped, environment []string, err e
 	if b.proxy != nil {
 		inside = append(inside, "--proxy", b.proxy.Socket)
 		rules.Write = append(rules.Write, b.proxy.Socket)
-		rules.Ports = []int{insidePort}
 	}
 	text, err := json.Marshal(rules)
 	if err != nil {

@@ -23,7 +23,7 @@ func landlockVersion() int {
 
 // restrict limits this process, and all that it starts, for good. On a kernel that cannot limit the
 // network or signals these stay as they are, which [Escape] shows.
-func (r ruleset) restrict() error {
+func (r ruleset) restrict(ports []int) error {
 	if landlockVersion() < minLandlock {
 		return fmt.Errorf("sandbox %s %w", Landlock, ErrUnavailable)
 	}
@@ -53,7 +53,7 @@ func (r ruleset) restrict() error {
 		}
 		rules = append(rules, rule.IgnoreIfMissing())
 	}
-	for _, port := range r.Ports {
+	for _, port := range ports {
 		rules = append(rules, landlock.ConnectTCP(uint16(port)), landlock.BindTCP(uint16(port)))
 	}
 	if err := dropRights(); err != nil {

@@ -6,4 +6,4 @@ import "fmt"
 
 func landlockVersion() int { return 0 }
 
-func (ruleset) restrict() error { return fmt.Errorf("sandbox %s %w", Landlock, ErrUnavailable) }
+func (ruleset) restrict([]int) error { return fmt.Errorf("sandbox %s %w", Landlock, ErrUnavailable) }

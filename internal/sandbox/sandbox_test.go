@@ -290,6 +290,35 @@ func TestTermEndsSandboxedAgent(t *testing.T) {
 	}
 }
 
+// stays starts an agent in the sandbox that is there until the test ends.
+func (b *Box) stays(t *testing.T) {
+	t.Helper()
+	argv, env, err := b.Wrap([]string{"sh", "-c", "echo ready; cat"}, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = b.Dir, env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+	})
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("an agent in the sandbox: %v", err)
+	}
+}
+
 // TestSandboxedNetwork reaches a listed host through the proxy, and no other one.
 func TestSandboxedNetwork(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "LISTED") }))
@@ -298,9 +327,11 @@ func TestSandboxedNetwork(t *testing.T) {
 	defer other.Close()
 	for _, mode := range Local() {
 		t.Run(string(mode), func(t *testing.T) {
-			b := box(t, mode, func(p *Policy) {
+			listed := func(p *Policy) {
 				p.Network, p.Hosts = Listed, []string{strings.TrimPrefix(server.URL, "http://")}
-			})
+			}
+			box(t, mode, listed).stays(t) // each loop has a proxy of its own
+			b := box(t, mode, listed)
 			get := b.Self + " get "
 			if out, err := b.runs(t, get+server.URL+" proxied"); err != nil || out != "LISTED" {
 				t.Errorf("a listed host: %q, %v", out, err)
@@ -421,11 +452,11 @@ func TestProfile(t *testing.T) {
 (deny mach-task-name)
 (deny network*)
 `
-	if got := b.profile(); got != want {
+	if got := b.profile(0); got != want {
 		t.Errorf("%s", got)
 	}
-	argv, _ := b.seatbelt([]string{"agent", "-x"}, nil)
-	if !slices.Equal(argv, []string{"/usr/bin/sandbox-exec", "-p", want, "agent", "-x"}) {
-		t.Errorf("%q", argv)
+	argv, _, err := b.seatbelt([]string{"agent", "-x"}, nil)
+	if err != nil || !slices.Equal(argv, []string{"/usr/bin/sandbox-exec", "-p", want, "agent", "-x"}) {
+		t.Errorf("%q, %v", argv, err)
 	}
 }
