@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
@@ -117,6 +118,7 @@ func SessionNames(variable func(string) string) []string {
 // Seen is what the agent did since the last decision.
 type Seen struct {
 	Text      string // of the assistant, tools and thinking left out
+	Last      string // the last message of it; empty if it is not known
 	ToolCalls int
 	// Uncounted says that there is no transcript: whether files changed then counts as work.
 	Uncounted    bool
@@ -130,8 +132,9 @@ func (l *SessionLoop) decide(now time.Time, seen Seen) (message string, block bo
 	l.Scanned = now
 	found := strings.Contains(seen.Text, l.Marker())
 	worked := l.ToolCalls >= l.MinToolCalls || seen.Uncounted && seen.FilesChanged
+	but := policy.Contradiction(seen.Last)
 	switch {
-	case found && (worked || l.OnNoWork == AcceptNoWork):
+	case found && but == "" && (worked || l.OnNoWork == AcceptNoWork):
 		why := "the promise was written after " + units.Quantity(l.ToolCalls, "tool call")
 		if seen.Uncounted {
 			why = "the promise was written; tool calls could not be counted"
@@ -145,6 +148,8 @@ func (l *SessionLoop) decide(now time.Time, seen Seen) (message string, block bo
 		}
 		l.end(now, LimitReached, promise, fmt.Sprintf("the limit of %s is reached", units.Quantity(l.MaxIterations, "iteration")))
 		return "", false
+	case found && but != "":
+		return l.hold(now, "rejected", fmt.Sprintf("You wrote %s, and the same message says: %q.", l.Marker(), but)), true
 	case found:
 		return l.hold(now, "rejected", l.rejection(seen)), true
 	case strings.Contains(strings.ToLower(seen.Text), "<promise>"):

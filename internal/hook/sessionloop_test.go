@@ -177,6 +177,7 @@ func TestSessionDetectsPromise(t *testing.T) {
 		"without its end":     {text: "<promise>DONE"},
 		"the word by itself":  {text: "DONE"},
 		"with further words":  {text: "<promise>DONE, mostly</promise>"},
+		"against its words":   {text: marker + "\nNot met: 3 tests fail."},
 		"escaped in a string": {text: `&lt;promise&gt;DONE&lt;/promise&gt;`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,6 +62,7 @@ func seenBy(ctx context.Context, l *SessionLoop, in Input) Seen {
 			seen.FilesChanged = now != l.Files
 		}
 	}
+	seen.Last = in.LastMessage
 	seen.Text += "\n" + in.LastMessage // which may be written after the hook
 	if !seen.Uncounted && strings.Contains(seen.Text, l.Marker()) && l.ToolCalls+seen.ToolCalls < l.MinToolCalls {
 		seen.ToolCalls = max(seen.ToolCalls, countLate(ctx, l, in, since)-l.ToolCalls)

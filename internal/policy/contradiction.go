@@ -57,6 +57,14 @@ var (
 // markers are promises and responses, whatever they say.
 var markers = units.Pattern(`(?i)<\s*(promise|response)\s*>[^<\n]{0,200}<\s*/\s*(promise|response)\s*>`)
 
+// Contradiction returns the sentence of an agent's final message that contradicts a claim in it;
+// empty if there is none.
+func Contradiction(message string) string {
+	var text Tail
+	text.Append([]byte(message))
+	return contradiction(text.outsideCode())
+}
+
 // contradiction returns the sentence of a message that contradicts the claim in it; empty if there
 // is none. lines are those outside code.
 func contradiction(lines []string) string {
