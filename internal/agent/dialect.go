@@ -207,9 +207,10 @@ type Namer interface {
 }
 
 // Ender is a Dialect that may know more than it has reported, such as usage, when the process ends.
-// End reports it after the last line. No turn has to be running.
+// End reports it after the last line. No turn has to be running. code is how the process exited, -1
+// after a signal.
 type Ender interface {
-	End(out *Decoded)
+	End(code int, out *Decoded)
 }
 
 // Abilities say what an agent's protocol can do, for doctor and for agent.started.

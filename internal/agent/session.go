@@ -280,7 +280,7 @@ func (s *Session) reap() {
 	s.redactor.flush(func(fact event.Payload) { s.deliver(0, fact) })
 	if d, ok := s.cfg.Dialect.(Ender); ok {
 		s.decoded.Reset()
-		d.End(&s.decoded)
+		d.End(exit.Code, &s.decoded)
 		for _, fact := range s.decoded.Facts {
 			s.deliver(0, fact)
 		}

@@ -435,7 +435,7 @@ func TestStartWithoutID(t *testing.T) {
 // counting reports what was used when the process is gone.
 type counting struct{ answering }
 
-func (counting) End(out *agent.Decoded) { out.Add(event.AgentUsed{In: 100}) }
+func (counting) End(_ int, out *agent.Decoded) { out.Add(event.AgentUsed{In: 100}) }
 
 func TestKilledAgentReportsUsage(t *testing.T) {
 	c := converse(t, counting{answering{echo{facts: func(string, agent.Stream, *agent.Decoded) {}}}}, nil, "sh", "-c", `echo ready; exec sleep 1000`)

@@ -122,7 +122,7 @@ func outcomeOf(s *State) (event.Outcome, string) {
 	}
 	switch {
 	case s.Failover.Limits.StopsTurn():
-		if outcome == event.OutcomeFailed {
+		if outcome == event.OutcomeFailed && (s.Finished != nil || s.Failed != nil) {
 			return event.OutcomeLimited, cmp.Or(problem, s.Failover.Limits.Text)
 		}
 		return event.OutcomeLimited, cmp.Or(s.Failover.Limits.Text, problem)

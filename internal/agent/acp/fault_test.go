@@ -83,12 +83,12 @@ func TestKilledTurnKeepsCost(t *testing.T) {
 	d.turn.open = true
 	d.cost.read(read(t, `{"amount":0.5,"currency":"USD"}`))
 	var out agent.Decoded
-	d.End(&out)
+	d.End(-1, &out)
 	if len(out.Facts) != 2 || *out.Facts[0].(event.AgentUsed).USD != 0.5 || out.Facts[1] != (event.AgentUsed{}) {
 		t.Errorf("%+v", out.Facts)
 	}
 	out.Reset()
-	if d.End(&out); len(out.Facts) > 0 {
+	if d.End(-1, &out); len(out.Facts) > 0 {
 		t.Errorf("reported again: %+v", out.Facts)
 	}
 }

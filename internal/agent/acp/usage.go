@@ -90,7 +90,7 @@ func (d *Dialect) used(out *agent.Decoded) {
 }
 
 // End says what a turn that was not answered has cost so far, and that this is not all.
-func (d *Dialect) End(out *agent.Decoded) {
+func (d *Dialect) End(_ int, out *agent.Decoded) {
 	if usd := d.cost.since(); d.turn.open && usd != nil {
 		out.Add(event.AgentUsed{USD: usd})
 		out.Add(event.AgentUsed{})

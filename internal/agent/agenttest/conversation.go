@@ -196,7 +196,7 @@ func (c *conversation) end() {
 	}
 	for again := range 2 {
 		c.out.Reset()
-		d.End(&c.out)
+		d.End(-1, &c.out)
 		for _, fact := range c.out.Facts {
 			_, used := fact.(event.AgentUsed)
 			if problem := c.apply(fact); problem != "" || !used || again > 0 {

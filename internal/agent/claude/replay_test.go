@@ -191,7 +191,7 @@ func TestCaptures(t *testing.T) {
 			all := readSaid(t, path)
 			r.run(name, all)
 			var gone agent.Decoded
-			r.d.End(&gone)
+			r.d.End(-1, &gone)
 			golden(&got, len(all), &gone)
 			file := filepath.Join("testdata", "golden", name+".jsonl")
 			if *update {

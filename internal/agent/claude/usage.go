@@ -132,7 +132,7 @@ func (d *Dialect) messageUsage(s *stream, model, usage jsonscan.Value) {
 }
 
 // End reports what is known of a turn without a result. What it cost is not known.
-func (d *Dialect) End(out *agent.Decoded) {
+func (d *Dialect) End(_ int, out *agent.Decoded) {
 	rest := d.spent.rest([]use{d.spent.events})
 	if d.spent.unpriced || sum(rest).Tokens() > 0 {
 		report(rest, out)

@@ -208,7 +208,7 @@ func TestTurnWithoutResultKeepsTokens(t *testing.T) {
 			d := opened()
 			facts := decode(d, row.lines...)
 			var out agent.Decoded
-			d.End(&out)
+			d.End(-1, &out)
 			if diff := cmp.Diff(row.want, together(only[event.AgentUsed](append(facts, out.Facts...)))); diff != "" {
 				t.Error(diff)
 			}

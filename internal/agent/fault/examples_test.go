@@ -40,6 +40,12 @@ var examples = func() (all []example) {
 			"a network problem",
 		}},
 
+		{Text, event.KindRate, nil, []string{
+			"You've hit your limit · resets 1am (Europe/Oslo)", "Error: quota used up, try again in 2 hours",
+		}},
+		{Text, event.KindQuota, nil, []string{"Your quota is used up."}},
+		{Text, "", nil, []string{"3 tests failed"}},
+
 		{Codex, event.KindRefusal, []string{"cyberPolicy", "misalignmentPolicyViolation"}, []string{
 			"Incomplete response returned, reason: content_filter",
 			"This request has been flagged for possible cybersecurity risk.", "This content was flagged for possible biological risk.",

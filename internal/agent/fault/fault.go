@@ -19,6 +19,7 @@ const (
 	Codex         // app-server and exec
 	Pi
 	ACP
+	Text // the last words of a command that failed, if they state when a limit ends
 
 	agents
 )

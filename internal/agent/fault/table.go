@@ -100,6 +100,7 @@ var table = []row{
 	{"invalid x-api-key", event.KindAuth, false, columns{Pi: begins, ACP: holds}},
 	{"invalid_api_key", event.KindAuth, true, columns{Pi: is, ACP: holds}},
 	{"invalid_prompt", event.KindRefusal, true, columns{Pi: is}},
+	{"limit", event.KindRate, false, columns{Text: holds}},
 	{"log in", event.KindAuth, false, columns{Variant: holds, ACP: holds}},
 	{"login", event.KindAuth, false, columns{Variant: holds}},
 	{"misalignmentPolicyViolation", event.KindRefusal, true, columns{Codex: is, ACP: is}},
@@ -128,7 +129,7 @@ var table = []row{
 	{"prompt_too_long", event.KindContext, true, columns{Claude: is}},
 	{"providerautherror", event.KindAuth, true, columns{ACP: is}}, // of opencode
 	{"quota exceeded", event.KindQuota, true, columns{Codex: begins, ACP: holds}},
-	{"quota", event.KindQuota, false, columns{Variant: holds}},
+	{"quota", event.KindQuota, false, columns{Variant: holds, Text: holds}},
 	{"rapid_refill_breaker", event.KindContext, true, columns{Claude: is}}, // it is full again right after it was compacted
 	{"rate limit", event.KindRate, false, columns{Variant: holds, Codex: begins, Pi: begins, ACP: holds}},
 	{"rateLimitExceeded", event.KindRate, true, columns{Codex: is, ACP: is}},

@@ -16,7 +16,8 @@
 // The texts of all [event.AgentSaid] joined are the standard output, byte for byte, with
 // each byte that is not UTF-8 as U+FFFD. A character that two reads cut in half stays
 // whole. Colours and other terminal codes stay in the text. Memory does not grow with
-// the output.
+// the output. Nothing printed is more than text, but for the last line of a command that fails: if
+// it names a limit and when that ends, it is an [event.AgentLimited].
 //
 // # Not here
 //

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -30,11 +32,17 @@ type Dialect struct {
 	stderr     stream
 }
 
-// stream is what one stream's last piece left unfinished.
+// stream is what one stream's last piece left unfinished, and its last line.
 type stream struct {
-	rune   []byte // the beginning of a character whose rest is in the next piece
-	inLine bool   // the next piece continues the line
+	rune   []byte    // the beginning of a character whose rest is in the next piece
+	inLine bool      // the next piece continues the line
+	last   string    // the last line with a word, at most lastMost bytes of it
+	open   bool      // the next piece continues that line
+	at     time.Time // when that line came
 }
+
+// lastMost bounds the last line that is kept.
+const lastMost = 1000
 
 // New returns a dialect for one process.
 func New() *Dialect { return &Dialect{} }
@@ -96,24 +104,53 @@ func (d *Dialect) Decode(piece []byte, from agent.Stream, out *agent.Decoded) {
 	// No line is taken for JSON, even if it looks so.
 	out.DropRaw = true
 	if from == agent.Stderr {
-		if line, ok := d.stderr.line(piece); ok {
+		if line, ok := d.stderr.line(piece, out.At); ok {
 			out.Add(event.AgentNoticed{What: "stderr", Text: line})
 		}
 		return
 	}
 	if text := d.stdout.complete(piece); len(text) > 0 {
+		d.stdout.keep(string(text), out.At)
 		out.Add(event.AgentSaid{Block: block, Text: event.Plain(string(text))})
 	}
 }
 
 // line returns a piece without its newline, and false where there is nothing in it
 // that has not been reported.
-func (s *stream) line(piece []byte) (string, bool) {
+func (s *stream) line(piece []byte, at time.Time) (string, bool) {
 	continued, ended := s.inLine, len(piece) == 0
 	text := s.complete(piece)
+	s.keep(string(text), at)
 	cut, complete := strings.CutSuffix(string(text), "\n")
 	s.inLine = !complete && !ended
 	return cut, cut != "" || complete && !continued
+}
+
+// keep remembers the last line.
+func (s *stream) keep(text string, at time.Time) {
+	if s.open {
+		text = s.last + text
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	s.open = !strings.HasSuffix(text, "\n")
+	s.last, s.at = text[:min(len(text), lastMost)], at
+}
+
+// End reports the limit that a failed command names in its last line, if that states when the limit
+// ends: until then, trying again does not help. All else that a command prints is text.
+func (d *Dialect) End(code int, out *agent.Decoded) {
+	if code == 0 {
+		return
+	}
+	for _, s := range []*stream{&d.stderr, &d.stdout} {
+		said := strings.TrimSpace(strings.ToValidUTF8(s.last, ""))
+		if kind := fault.Text.Kind(fault.Fault{Words: said}); kind != "" && fault.States(said) {
+			out.Limit(event.AgentLimited{Kind: kind, Text: said, Until: fault.Until(said, s.at)})
+			return
+		}
+	}
 }
 
 // complete joins the beginning of a character to the piece that brings its rest. An

@@ -3,6 +3,7 @@ package text_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -173,7 +174,48 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-// What a command prints is its text and nothing else: how it went is for its exit code to say.
+// A failed command that names a limit and its end in its last line is limited until then.
+func TestLimitOfFailedCommand(t *testing.T) {
+	at := time.Date(2026, 11, 27, 20, 0, 0, 0, time.UTC)
+	for name, row := range map[string]struct {
+		out, err string
+		code     int
+		want     string // until when
+	}{
+		"on stdout":             {out: "working\nYou've hit your limit · resets 1am (Europe/Oslo)\n", code: 1, want: "2026-11-28T00:01:00Z"},
+		"without a newline":     {out: "Usage limit reached, try again in 2 hours", code: 1, want: "2026-11-27T22:00:00Z"},
+		"before empty lines":    {out: "Usage limit reached, try again in 2 hours\n\n \n", code: 1, want: "2026-11-27T22:00:00Z"},
+		"on stderr":             {out: "thinking\n", err: "rate limit: retry after 30 minutes\n", code: 1, want: "2026-11-27T20:30:00Z"},
+		"ended by a signal":     {out: "rate limit: retry after 30 minutes\n", code: -1, want: "2026-11-27T20:30:00Z"},
+		"it succeeded":          {out: "You've hit your limit · resets 1am (Europe/Oslo)\n"},
+		"it does not say when":  {out: "rate limit reached\n", code: 1},
+		"that is no limit":      {out: "the alarm resets at 1am\n", code: 1},
+		"that was not the last": {out: "rate limit: retry after 30 minutes\n3 tests failed\n", code: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, out := text.New(), agent.Decoded{At: at}
+			for piece := range strings.Lines(row.out) {
+				half := len(piece) / 2
+				d.Decode([]byte(piece[:half]), agent.Stdout, &out)
+				d.Decode([]byte(piece[half:]), agent.Stdout, &out)
+			}
+			for piece := range strings.Lines(row.err) {
+				d.Decode([]byte(piece), agent.Stderr, &out)
+			}
+			out.Reset()
+			d.End(row.code, &out)
+			var got string
+			for _, fact := range out.Facts {
+				got = fact.(event.AgentLimited).Until
+			}
+			if got != row.want {
+				t.Errorf("limited until %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+// What a command prints before its end is its text and nothing else.
 func TestLimitTextIsText(t *testing.T) {
 	d := text.New()
 	for _, line := range []string{
