@@ -272,6 +272,8 @@ func (x *Executor) fail(d event.Decided, cause event.Seq, err error) {
 	}
 	if _, gone := os.Lstat(x.cfg.Dir); errors.Is(gone, fs.ErrNotExist) {
 		err = &VanishedError{Err: err}
+	} else if _, gone := os.Lstat(x.cfg.Project); errors.Is(gone, fs.ErrNotExist) {
+		err = &VanishedError{Part: "the folder " + x.cfg.Project + ", in which the agent works,", Err: err}
 	}
 	failed := Failure(d.Do, err)
 	failed.Command = d.Command

@@ -37,6 +37,7 @@ var table = []struct {
 	{"what is done before an iteration is a claim", doneAlready},
 	{"an accepted claim completes the loop", completed},
 	{"a person's stop ends the loop", stopped},
+	{"a disk or a folder that fails the loop ends it", diskless},
 	{"an agent that cannot be started ends the loop", unstartable},
 	{"an agent that is blocked ends the loop", blocked},
 	{"a limit ends the loop", limited},

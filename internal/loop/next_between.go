@@ -53,17 +53,20 @@ func reviews(s *State) string {
 	return ""
 }
 
+// diskless ends a loop whose files cannot be written, or whose folder is gone.
+func diskless(s *State) []Decision {
+	if f := s.Failed; f != nil && f.Class == event.ClassDisk {
+		return end(s, event.ReasonDisk, f.Error, f.Hint)
+	}
+	return nil
+}
+
 func unstartable(s *State) []Decision {
 	if unfit := unusable(s); unfit.Reason != "" && !several(s) {
 		return end(s, unfit.Reason, unfit.Why, unfit.Hint)
 	}
 	f := s.Failed
-	switch {
-	case f == nil:
-		return nil
-	case f.Class == event.ClassDisk:
-		return end(s, event.ReasonDisk, f.Error, f.Hint)
-	case f.Do != event.DoBegin:
+	if f == nil || f.Do != event.DoBegin {
 		return nil
 	}
 	switch f.Class {

@@ -11,11 +11,11 @@ import (
 // a row doubles the delay, up to five minutes; one more than restart.max in a row ends the loop. An
 // agent that cannot be found or may not be run is not tried again. breaker.environment failures in
 // a row that are over within two seconds and differ only in ids, numbers and times mean that
-// something around the agent is broken; a model's refusal to answer is not among them. As many
-// empty iterations in a row, in which the agent did not reach its model, mean the same. An
-// iteration that went well, or that failed with progress in the files, clears the counts. An agent
-// whose process ends with each turn is started again after restart.delay, also if the iteration
-// went well.
+// something around the agent is broken; a model's refusal to answer is not among them, nor a lock
+// that another program holds. As many empty iterations in a row, in which the agent did not reach
+// its model, mean the same. An iteration that went well, or that failed with progress in the files,
+// clears the counts. An agent whose process ends with each turn is started again after
+// restart.delay, also if the iteration went well.
 type Restart struct {
 	Failures int `json:"failures,omitempty"` // in a row
 	// the last of these that were over at once with the same error
@@ -64,7 +64,7 @@ func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
 		s.Empty = 0
 	}
 	switch {
-	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook || s.Refused || p.Progress == event.ProgressYes:
+	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook || s.Refused || p.Progress == event.ProgressYes || held(p.Error):
 		s.Instant = 0
 	case s.Alike == same:
 		s.Instant++

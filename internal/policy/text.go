@@ -63,6 +63,16 @@ const timeWords = " am pm utc gmt ms s m h d w second seconds minute minutes min
 	"jan feb mar apr may jun jul aug sep oct nov dec " +
 	"january february march april june july august september october november december "
 
+// locks are words about something that another program uses at the moment, in lower case: SQLite,
+// in which some agents keep their state, and EAGAIN.
+var locks = []string{"database is locked", "sqlite_busy", "resource temporarily unavailable"}
+
+// held reports whether an error says that a lock is held.
+func held(problem string) bool {
+	problem = strings.ToLower(problem)
+	return slices.ContainsFunc(locks, func(words string) bool { return strings.Contains(problem, words) })
+}
+
 // exitProblem says in one line how a process exited.
 func exitProblem(p event.AgentExited) string {
 	how := fmt.Sprintf("the agent exited with code %d", p.Code)
