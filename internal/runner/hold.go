@@ -39,13 +39,15 @@ type holder struct {
 	passed bool
 	// open is what the open iteration has cost so far, in US dollars. It is not on the disk yet.
 	open float64
+	// holding has a value when the loop began to be held.
+	holding chan struct{}
 }
 
 // holdEvery is how often it looks again while it holds the loop.
 var holdEvery = 5 * time.Second
 
 func (r *runner) newHolder(when *event.When) *holder {
-	return &holder{runner: r, when: when, agents: map[int]time.Time{}}
+	return &holder{runner: r, when: when, agents: map[int]time.Time{}, holding: make(chan struct{}, 1)}
 }
 
 // ask returns the events that change what holds the loop, or one of several agents.
@@ -62,6 +64,10 @@ func (h *holder) ask(now time.Time) []event.Payload {
 		return append(changes, event.LoopReleased{})
 	}
 	h.held = hold
+	select {
+	case h.holding <- struct{}{}:
+	default:
+	}
 	return append(changes, *hold)
 }
 
@@ -207,21 +213,23 @@ func (h *holder) window(now time.Time) *event.LoopHeld {
 	return nil
 }
 
-// follow asks again and again while the loop is held.
+// follow asks again and again while the loop is held, and sleeps while it is not.
 func (h *holder) follow(ctx context.Context) {
 	for {
+		var again <-chan time.Time
+		h.mu.Lock()
+		if h.held != nil {
+			again = time.After(holdEvery)
+		}
+		h.mu.Unlock()
 		select {
-		case <-time.After(holdEvery):
+		case <-again:
+		case <-h.holding:
+			continue
 		case <-ctx.Done():
 			return
 		case <-h.runner.driverDone:
 			return
-		}
-		h.mu.Lock()
-		held := h.held != nil
-		h.mu.Unlock()
-		if !held {
-			continue
 		}
 		if drafts := h.runner.holdDrafts(); len(drafts) > 0 {
 			h.runner.send(ctx, loop.Input{Drafts: drafts})
