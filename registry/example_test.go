@@ -54,6 +54,6 @@ func Example() {
 	fmt.Println("after its release, alive:", live.Alive, err)
 	// Output:
 	// a second runner is refused: true
-	// fix-login alive: true status: unknown
+	// fix-login alive: true status: starting
 	// after its release, alive: false <nil>
 }

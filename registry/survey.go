@@ -21,7 +21,9 @@ type Status struct {
 	Entry
 	File string   // the entry's file name in the registry
 	Live Liveness // whether a runner holds the lock
-	Head Summary  // the first line of state.json; its Status is unknown if that cannot be read
+	// Head is the first line of state.json. If that cannot be read, its status is starting with a
+	// live runner, which writes it soon, else unknown.
+	Head Summary
 	// Died is set if state.json says that the loop runs, but no runner holds the lock. 'ralph start
 	// NAME --resume' continues it.
 	Died bool
@@ -138,6 +140,9 @@ func (s *Status) examine() error {
 		s.Died = !alive
 	}
 	s.Live = liveness(lock, alive)
+	if alive && s.Head.Status == event.StatusUnknown { // its runner has not written state.json yet
+		s.Head.Status = event.StatusStarting
+	}
 	if !found && !alive {
 		_, err := os.Lstat(s.Dir)
 		s.Gone = errors.Is(err, fs.ErrNotExist)

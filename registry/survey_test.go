@@ -55,7 +55,7 @@ func TestSurvey(t *testing.T) {
 		{"c-died-before-its-lock", strings.Replace(headLine, "running", "starting", 1), "", surveyed{Status: "starting", Died: true}},
 		{"d-ended", completed, "free", surveyed{Status: "completed"}},
 		{"e-ending", completed, "held", surveyed{Status: "completed", Alive: true}},
-		{"f-beginning", "", "held", surveyed{Status: event.StatusUnknown, Alive: true}},
+		{"f-beginning", "", "held", surveyed{Status: event.StatusStarting, Alive: true}},
 		{"g-no-state", "", "free", surveyed{Status: event.StatusUnknown}},
 		{"h-torn", headLine[:100], "free", surveyed{Status: event.StatusUnknown}},
 		{"i-not-a-state", "[]", "free", surveyed{Status: event.StatusUnknown}},

@@ -42,7 +42,7 @@ func stateOf(l *Loop, now time.Time) string {
 
 func liveState(l *Loop, since, now time.Time) string {
 	switch l.Head.Status {
-	case event.StatusUnknown, event.StatusStarting:
+	case event.StatusStarting:
 		return event.StatusStarting.String()
 	case event.StatusPaused:
 		return "paused " + clock(now.Sub(since))

@@ -91,8 +91,6 @@ func statusOf(s registry.Status, now time.Time) string {
 		return "gone"
 	case s.Died:
 		return "died"
-	case s.Head.Status == event.StatusUnknown && s.Live.Alive:
-		return "starting"
 	case s.Head.Reason != "":
 		return s.Head.Status.String() + " (" + s.Head.Reason + ")"
 	case s.Head.Pending != "":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,8 +37,13 @@ type Chunk struct {
 	Data []byte
 }
 
+// hangup gives programs the default action of SIGHUP also under nohup, which ignores it for all that
+// it starts: what this process receives is not ignored in the programs that it starts.
+var hangup = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
+
 // Start runs a program in a new session whose terminal it is. End has to be called.
 func Start(cmd *exec.Cmd, o Options) (*Session, error) {
+	hangup()
 	s := &Session{Cmd: cmd, done: make(chan struct{}), read: make(chan struct{}), changed: make(chan struct{})}
 	o.Reply = func(answer string) { _, _ = s.master.WriteString(answer) }
 	s.screen = NewEmulator(o)

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/units"
-	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -142,8 +141,6 @@ func stateOf(s registry.Status) string {
 		return "gone"
 	case s.Died:
 		return "died"
-	case s.Head.Status == event.StatusUnknown && s.Live.Alive:
-		return event.StatusStarting.String()
 	case s.Live.Alive:
 		return cli.WithPending(s.Head.Status.String(), s.Head.Pending)
 	}
