@@ -37,8 +37,8 @@ type Chunk struct {
 	Data []byte
 }
 
-// hangup gives programs the default action of SIGHUP also under nohup, which ignores it for all that
-// it starts: what this process receives is not ignored in the programs that it starts.
+// hangup gives programs the default action of SIGHUP also under nohup, which has all that it starts
+// ignore it: a signal that this process receives is not ignored in the programs that it starts.
 var hangup = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
 
 // Start runs a program in a new session whose terminal it is. End has to be called.
