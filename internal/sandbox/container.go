@@ -51,6 +51,11 @@ func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 			mount(path, ":ro")
 		}
 	}
+	for _, path := range b.Hide {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && slices.ContainsFunc(write, func(dir string) bool { return within(dir, path) }) {
+			wrapped = append(wrapped, "--tmpfs", path+":ro")
+		}
+	}
 	var inside []string
 	if b.proxy != nil {
 		wrapped = append(wrapped, "--volume", b.proxy.Socket+":"+b.proxy.Socket, "--volume", b.Self+":"+selfInside+":ro")
