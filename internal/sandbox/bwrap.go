@@ -102,7 +102,7 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 	for _, path := range b.Hide {
 		switch info, err := os.Lstat(path); {
 		case err != nil:
-		case info.IsDir() && slices.Contains(b.Ralph, path):
+		case b.closed(path):
 			all = append(all, mount{path, "--close"}) // a file in it would be lost without an error
 		case info.IsDir():
 			all = append(all, mount{path, "--tmpfs"})
