@@ -23,7 +23,7 @@ func BenchmarkWake(b *testing.B) {
 	}
 	defer bare.Close()
 
-	d, err := openDir(box.loopDir)
+	d, err := openDir(box.loopDir, Folder)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func BenchmarkWake(b *testing.B) {
 		}
 		return id, began
 	}
-	bareDir, err := makeDir(b.TempDir())
+	bareDir, err := makeDir(b.TempDir(), Folder)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,15 +30,20 @@ type Item struct {
 
 // Reject is a file that is not a command.
 type Reject struct {
-	Name   string // of the file, any bytes but a slash
+	Name   string // of the file, any bytes but a slash; one of the agent's after from-agent/
 	Reason string // one line, for a person
 }
 
 // Box is the runner's side of an inbox. It keeps nothing open. The files are the state. Only files
 // that are done or rejected and could not be removed are remembered, as long as they are there, and
 // skipped.
+//
+// It has two parts. That of people takes every command, that of the agent only what an agent may
+// ask for.
 type Box struct {
 	loopDir string
+	folder  string // in the loop's folder
+	agent   *Box   // the part of the agent; nil in that part itself
 	watch   watchSettings
 
 	newID func(time.Time) (string, error) // for files that are named by their kind
@@ -52,23 +57,36 @@ type Box struct {
 // stuckMost bounds what is remembered, in files.
 const stuckMost = 1 << 17
 
-// Open returns the inbox of the loop at loopDir and makes its folder if it is missing. The caller
-// holds the loop's lock.
+// Open returns the inbox of the loop at loopDir and makes its folders if they are missing. The
+// caller holds the loop's lock.
 func Open(loopDir string) (*Box, error) {
 	abs, err := filepath.Abs(loopDir)
 	if err != nil {
 		return nil, fmt.Errorf("open inbox: %w", err)
 	}
-	d, err := makeDir(abs)
+	newID := monotonicIDs(rand.Reader)
+	box := newBox(abs, Folder, newID)
+	box.agent = newBox(abs, AgentFolder, newID)
+	d, err := makeDir(abs, Folder)
 	if err != nil {
 		return nil, fmt.Errorf("open inbox: %w", err)
 	}
 	d.close()
-	return &Box{
-		loopDir: abs, watch: defaultWatch, newID: monotonicIDs(rand.Reader),
-		stuck: map[string]fs.FileInfo{}, unfinished: map[string]*unfinished{},
-	}, nil
+	// The agent may put anything in the place of its part, which is empty then.
+	if d, err := makeDir(abs, AgentFolder); err == nil {
+		d.close()
+	}
+	return box, nil
 }
+
+func newBox(loopDir, folder string, newID func(time.Time) (string, error)) *Box {
+	return &Box{
+		loopDir: loopDir, folder: folder, watch: defaultWatch, newID: newID,
+		stuck: map[string]fs.FileInfo{}, unfinished: map[string]*unfinished{},
+	}
+}
+
+func (b *Box) open() (*dir, error) { return openDir(b.loopDir, b.folder) }
 
 // Pending claims what was dropped and returns all items that are not yet done or rejected: commands
 // in the order of their ids, then the files that are not commands. It gives at most PassLimit
@@ -76,17 +94,49 @@ func Open(loopDir string) (*Box, error) {
 // wake-up. It only renames files: <id>.json to <id>.claimed, and <kind>.json to <id>.<kind>.claimed
 // with a new id. A file for which Done or Reject has failed is not returned again by this Box, as
 // long as it is the same file. A file that is named by its kind and is still being written is left
-// for a later call.
+// for a later call. The part of the agent comes last, so that no number of its files delays a
+// person.
 //
 // An inbox that has vanished is an error that is fs.ErrNotExist. It is not created again, since
-// that would keep the loop's folder from being removed.
+// that would keep the loop's folder from being removed. The part of the agent is empty then.
 func (b *Box) Pending() ([]Item, error) {
-	d, err := openDir(b.loopDir)
+	items, err := b.pending(PassLimit)
+	if err != nil || len(items) == PassLimit {
+		return items, err
+	}
+	more, err := b.agent.pending(PassLimit - len(items))
+	if isAbsent(err) {
+		err = nil
+	}
+	for _, item := range more {
+		if item.Reject != nil {
+			item.Reject.Name = AgentFolder + "/" + item.Reject.Name
+		}
+		if !slices.ContainsFunc(items, item.sharesID) { // else it comes again, once the other is done
+			items = append(items, item)
+		}
+	}
+	return items, err
+}
+
+// sharesID reports whether two commands have one id, as an agent can choose it.
+func (i Item) sharesID(other Item) bool {
+	return i.Command != nil && other.Command != nil && i.Command.ID == other.Command.ID
+}
+
+// isAbsent reports whether a part is not there, or is no folder, such as a link to one.
+func isAbsent(err error) bool {
+	_, wrong := errors.AsType[*safefile.Error](err)
+	return wrong || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+func (b *Box) pending(limit int) ([]Item, error) {
+	d, err := b.open()
 	if err != nil {
 		return nil, fmt.Errorf("read inbox: %w", err)
 	}
 	defer d.close()
-	files, err := b.firstFiles(d, PassLimit)
+	files, err := b.firstFiles(d, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read inbox: %w", err)
 	}
@@ -120,7 +170,7 @@ func (f file) isCommand() bool { return f.id != "" || f.kind != "" }
 
 // parseName reads a name in the inbox, and reports whether it concerns the runner.
 func parseName(name string) (f file, concerns bool) {
-	if strings.HasPrefix(name, ".") || name == rejectedFolder {
+	if strings.HasPrefix(name, ".") || name == RejectedFolder {
 		return file{}, false
 	}
 	if stem, ok := strings.CutSuffix(name, droppedSuffix); ok {
@@ -252,6 +302,9 @@ func (b *Box) claim(d *dir, f *file) (Command, error) {
 	if err != nil {
 		return Command{}, refuse("%w", err)
 	}
+	if b.agent == nil && !c.Kind.IsAgents() {
+		return Command{}, refuse("%s is up to a person: an agent may ask, wait and be blocked", c.Kind)
+	}
 	if f.claimed {
 		return c, nil
 	}
@@ -351,25 +404,39 @@ func (b *Box) Done(id string) error {
 	if !canonicalID(id) {
 		return fmt.Errorf("remove command: %.40q is not an id", id)
 	}
-	d, err := openDir(b.loopDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	removed, err := b.removeClaim(id)
+	if err == nil && !removed {
+		if _, err = b.agent.removeClaim(id); isAbsent(err) {
+			return nil
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("remove command: %w", err)
+	}
+	return nil
+}
+
+// removeClaim removes the claim of a command, and reports whether there was one.
+func (b *Box) removeClaim(id string) (bool, error) {
+	d, err := b.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
 	}
 	defer d.close()
 	for _, name := range claimNames(id) {
 		err := d.root.Remove(name)
 		if err == nil {
-			return nil
+			return true, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			b.remember(d, name)
-			return fmt.Errorf("remove command: %w", err)
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // claimNames returns the names that the claim of a command may have.

@@ -71,7 +71,7 @@ func TestHostileFilesAreRejected(t *testing.T) {
 			dir := t.TempDir()
 			box := mustOpen(t, dir)
 			first := mustDrop(t, dir, Command{Kind: Pause})
-			if err := tt.make(filepath.Join(dir, folder, tt.name)); err != nil {
+			if err := tt.make(filepath.Join(dir, Folder, tt.name)); err != nil {
 				if runtime.GOOS == "darwin" && errors.Is(err, syscall.EILSEQ) {
 					t.Skip("macOS makes no such name")
 				}
@@ -107,11 +107,11 @@ func TestHostileFilesAreRejected(t *testing.T) {
 			if items, err := box.Pending(); err != nil || len(items) != 2 {
 				t.Errorf("the next pass has %d items, %v", len(items), err)
 			}
-			names, err := os.ReadDir(filepath.Join(dir, folder, rejectedFolder))
+			names, err := os.ReadDir(filepath.Join(dir, Folder, RejectedFolder))
 			if err != nil || len(names) != 2 {
 				t.Fatalf("%v, %v: want the file and its reason", names, err)
 			}
-			reason, err := os.ReadFile(filepath.Join(dir, folder, rejectedFolder, names[0].Name()+".reason"))
+			reason, err := os.ReadFile(filepath.Join(dir, Folder, RejectedFolder, names[0].Name()+".reason"))
 			if err != nil || string(reason) != rejects[0].Reason+"\n" {
 				t.Errorf("%q, %v", reason, err)
 			}
@@ -122,9 +122,9 @@ func TestHostileFilesAreRejected(t *testing.T) {
 func TestHiddenFilesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
-	put(t, filepath.Join(dir, folder, ".drop-abc"), `{"v":1`)
-	put(t, filepath.Join(dir, folder, ".DS_Store"), "")
-	if err := os.Mkdir(filepath.Join(dir, folder, rejectedFolder), 0o700); err != nil {
+	put(t, filepath.Join(dir, Folder, ".drop-abc"), `{"v":1`)
+	put(t, filepath.Join(dir, Folder, ".DS_Store"), "")
+	if err := os.Mkdir(filepath.Join(dir, Folder, RejectedFolder), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if items, err := box.Pending(); err != nil || len(items) != 0 {
@@ -146,13 +146,13 @@ func TestRejectOverwritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	for i := range 3 {
-		put(t, filepath.Join(dir, folder, "x"), fmt.Sprint(i))
+		put(t, filepath.Join(dir, Folder, "x"), fmt.Sprint(i))
 		if err := box.Reject("x", fmt.Sprintf("reason %d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i, name := range []string{"x", "x.1", "x.2"} {
-		path := filepath.Join(dir, folder, rejectedFolder, name)
+		path := filepath.Join(dir, Folder, RejectedFolder, name)
 		content, err1 := os.ReadFile(path)
 		reason, err2 := os.ReadFile(path + ".reason")
 		if err1 != nil || err2 != nil || string(content) != fmt.Sprint(i) || string(reason) != fmt.Sprintf("reason %d\n", i) {
@@ -164,18 +164,18 @@ func TestRejectOverwritesNothing(t *testing.T) {
 func TestLinkNamedRejectedIsMoved(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
-	victim := filepath.Join(dir, folder, ".victim")
-	if err := errors.Join(os.Mkdir(victim, 0o700), os.Symlink(".victim", filepath.Join(dir, folder, rejectedFolder))); err != nil {
+	victim := filepath.Join(dir, Folder, ".victim")
+	if err := errors.Join(os.Mkdir(victim, 0o700), os.Symlink(".victim", filepath.Join(dir, Folder, RejectedFolder))); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, folder, "x"), "")
+	put(t, filepath.Join(dir, Folder, "x"), "")
 	if err := box.Reject("x", "because"); err != nil {
 		t.Fatal(err)
 	}
 	if names, _ := os.ReadDir(victim); len(names) != 0 {
 		t.Errorf("the link was followed: %v", names)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, folder, rejectedFolder, "x")); err != nil {
+	if _, err := os.Lstat(filepath.Join(dir, Folder, RejectedFolder, "x")); err != nil {
 		t.Error(err)
 	}
 }
@@ -183,11 +183,11 @@ func TestLinkNamedRejectedIsMoved(t *testing.T) {
 func TestRepeatedIDIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
-	put(t, filepath.Join(dir, folder, anID+".json"), good)
+	put(t, filepath.Join(dir, Folder, anID+".json"), good)
 	if c := pending(t, box); len(c) != 1 {
 		t.Fatalf("%+v", c)
 	}
-	put(t, filepath.Join(dir, folder, anID+".json"), good)
+	put(t, filepath.Join(dir, Folder, anID+".json"), good)
 	items, err := box.Pending()
 	if err != nil || len(items) != 2 || items[0].Command == nil || items[1].Reject == nil {
 		t.Fatalf("%+v, %v", items, err)
@@ -205,12 +205,12 @@ func TestPendingIsBounded(t *testing.T) {
 	box := mustOpen(t, dir)
 	const n = 3*PassLimit + 10
 	for i := range n {
-		put(t, filepath.Join(dir, folder, fmt.Sprintf("!junk-%04d", i)), "")
+		put(t, filepath.Join(dir, Folder, fmt.Sprintf("!junk-%04d", i)), "")
 	}
 	var want []string
 	for i := range PassLimit + 5 {
 		id := fmt.Sprintf("01JD%022d", i)
-		put(t, filepath.Join(dir, folder, id+".json"), strings.Replace(good, anID, id, 1))
+		put(t, filepath.Join(dir, Folder, id+".json"), strings.Replace(good, anID, id, 1))
 		want = append(want, id)
 	}
 	var got []string
@@ -251,7 +251,7 @@ func TestAVanishedInboxIsTold(t *testing.T) {
 	}
 	box := mustOpen(t, dir)
 	mustDrop(t, dir, Command{Kind: Stop})
-	if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, Folder)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(box.Done(anID), box.Reject("x", "because")); err != nil {
@@ -260,7 +260,7 @@ func TestAVanishedInboxIsTold(t *testing.T) {
 	if c, err := box.Pending(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, folder)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(dir, Folder)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was made again: %v", err)
 	}
 	box = mustOpen(t, dir) // the next runner

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -63,6 +65,28 @@ type Command struct {
 	Choices  []string `json:"choices,omitempty"`
 	Blocks   bool     `json:"blocks,omitempty"`   // of an Ask: the work is not done without an answer
 	Question int      `json:"question,omitempty"` // of an Answer: the number of the question, from 1
+	// Process is the process that dropped it, then those that it descended from, its parent first;
+	// empty where that is not known.
+	Process []Process `json:"process,omitempty"`
+}
+
+// Process names a process for as long as the machine is up. Start is when it began, in the system's
+// own unit (Linux: clock ticks since boot; macOS: microseconds since 1970).
+type Process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+}
+
+// lineageMost bounds Process in a file.
+const lineageMost = 256
+
+// lineage is this process with those that it descends from, as far as the kernel names them.
+func lineage() (all []Process) {
+	found, _ := process.Lineage(os.Getpid()) // the reader asks the kernel again
+	for _, p := range found[:min(len(found), lineageMost)] {
+		all = append(all, Process(p))
+	}
+	return all
 }
 
 // wire is the content of the file.

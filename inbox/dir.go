@@ -9,11 +9,20 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// Folder names in a loop's folder.
+// The parts of an inbox, as folders of the loop's. A sandbox shows the loop's agent its part alone.
 const (
-	folder         = "inbox"
-	rejectedFolder = "rejected"
+	Folder         = "inbox"
+	AgentFolder    = "from-agent"
+	RejectedFolder = "rejected" // in each part
 )
+
+// folderOf returns the part into which a command of a kind is dropped.
+func folderOf(kind Kind) string {
+	if kind.IsAgents() {
+		return AgentFolder
+	}
+	return Folder
+}
 
 // dir is an open folder of an inbox. Names are resolved in it alone, even if its path changes. Each
 // operation opens it again, since it may vanish and return.
@@ -22,18 +31,18 @@ type dir struct {
 	handle *os.File // the same folder, for what os.Root cannot do: rename without replacing
 }
 
-func openDir(loopDir string) (*dir, error) { return inLoop(loopDir, openWithin) }
+func openDir(loopDir, name string) (*dir, error) { return inLoop(loopDir, name, openWithin) }
 
-// makeDir is openDir, and makes the inbox if it is missing.
-func makeDir(loopDir string) (*dir, error) { return inLoop(loopDir, makeWithin) }
+// makeDir is openDir, and makes the folder if it is missing.
+func makeDir(loopDir, name string) (*dir, error) { return inLoop(loopDir, name, makeWithin) }
 
-func inLoop(loopDir string, open func(parent *os.Root, name string) (*dir, error)) (*dir, error) {
+func inLoop(loopDir, name string, open func(parent *os.Root, name string) (*dir, error)) (*dir, error) {
 	loop, err := os.OpenRoot(loopDir)
 	if err != nil {
 		return nil, err
 	}
 	defer loop.Close()
-	return open(loop, folder)
+	return open(loop, name)
 }
 
 func makeWithin(parent *os.Root, name string) (*dir, error) {
@@ -82,7 +91,7 @@ type openBox interface {
 	close()
 }
 
-func makeBox(loopDir string) (openBox, error) { return makeDir(loopDir) }
+func makeBox(loopDir, name string) (openBox, error) { return makeDir(loopDir, name) }
 
 func (d *dir) create(name string) (newFile, error) {
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -23,13 +23,23 @@
 //		}
 //	}
 //
+// # Two parts
+//
+// The folder inbox is the part of people, and takes every command. The folder from-agent beside it
+// is the part of the loop's agent: it takes ask, wait and blocked, and any other command there is
+// rejected. A sandbox lets an agent write into its part alone. Drop chooses the part by the kind.
+//
 // # Wire format
 //
-// A command is the file inbox/<id>.json in the loop's folder. The id is a ULID in upper case, so
-// that names sort in the order of dropping. The content is one JSON object in UTF-8, of at most
-// 1 MiB:
+// A command is the file inbox/<id>.json or from-agent/<id>.json in the loop's folder. The id is a
+// ULID in upper case, so that names sort in the order of dropping. The content is one JSON object
+// in UTF-8, of at most 1 MiB:
 //
 //	{"v":1,"id":"01JD…","kind":"steer","from":"cli:ada@mill","at":"2026-11-21T01:52:28.123Z","text":"…","key":"…","value":"…"}
+//
+// The key process names the process that dropped the command, then those that it descends from, by
+// pid and start time: [{"pid":4711,"start":815}, …]. Without it, or if that process has ended, the
+// runner cannot know who gave the command.
 //
 // A question of the agent, and the answer to it, have keys of their own:
 //
@@ -40,7 +50,7 @@
 // know; a changed meaning gets a new v. A writer without this package writes under a name that
 // begins with a dot, then renames: only a complete file may have the name of an id.
 //
-// The name carries the command's state:
+// The name carries the command's state, in both parts:
 //
 //	.drop-<random>        being written; ignored
 //	<id>.json             dropped; can be withdrawn
@@ -56,8 +66,8 @@
 //     Done or Reject, also in a later process: delivery is at least once, and the id identifies
 //     repetitions. A file that can be neither removed nor moved is returned once by each Box, and
 //     delays no other.
-//   - Pending returns commands in the order of their ids, at most PassLimit at a time. Commands of
-//     one process are in the order of its calls; those of several, in that of their file system's
+//   - Pending returns commands in the order of their ids, at most PassLimit at a time, first those
+//     of people. Commands of one process are in the order of its calls; those of several, in that of their file system's
 //     clock, in milliseconds. Within one millisecond there is no order.
 //   - A file that is named by its kind has its id when Pending returns it, and keeps it after a
 //     crash and a loss of power. One that is empty or cut short is left until it is complete, or has
@@ -71,7 +81,8 @@
 //
 // # Not here
 //
-// What a command does (policies decide that), its receipt and its outcome (the journal:
-// command.received, command.delivered, command.refused), and who may write: the folder is its
-// owner's, and any program that can write there can steer.
+// What a command does and who may give it (policies decide that), its receipt and its outcome (the
+// journal: command.received, command.delivered, command.refused). The folders are their owner's,
+// and a program that can write into the part of people, and says of itself what is not true, can
+// steer.
 package inbox

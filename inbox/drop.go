@@ -24,7 +24,8 @@ const (
 // Drop puts c into the inbox of the loop at loopDir and returns the id that it gives it. c.ID must
 // be empty. On return without error the file and its name are synced. The inbox is made if it is
 // missing, the loop's folder is not. An error with an id means that the command is in the inbox and
-// may be lost in a power failure.
+// may be lost in a power failure. What an agent may ask for goes into its part of the inbox, all
+// else into that of people. c.Process becomes this process, with those that it descends from.
 //
 // Drop does not check whether the loop takes commands. If it has ended or its runner died, the
 // command waits for the next runner.
@@ -42,15 +43,20 @@ func Withdraw(loopDir, id string) (bool, error) {
 	if !canonicalID(id) {
 		return false, fmt.Errorf("withdraw command: %.40q is not an id", id)
 	}
-	d, err := openDir(loopDir)
-	if err == nil {
-		defer d.close()
-		err = d.root.Remove(id + droppedSuffix)
+	for _, part := range []string{Folder, AgentFolder} {
+		d, err := openDir(loopDir, part)
+		if err == nil {
+			err = d.root.Remove(id + droppedSuffix)
+			d.close()
+		}
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, fmt.Errorf("withdraw command: %w", err)
+		}
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("withdraw command: %w", err)
-	}
-	return err == nil, nil
+	return false, nil
 }
 
 // dropper is this process's. One for all loops keeps its ids in order.
@@ -58,7 +64,7 @@ var dropper = writer{open: makeBox, newID: monotonicIDs(rand.Reader), token: ran
 
 // writer drops commands. Its fields are what tests replace.
 type writer struct {
-	open  func(loopDir string) (openBox, error)
+	open  func(loopDir, name string) (openBox, error)
 	newID func(time.Time) (string, error)
 	token func() string // for temporary names
 }
@@ -70,7 +76,8 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 	if err := c.Check(); err != nil {
 		return "", err
 	}
-	d, err := w.open(loopDir)
+	c.Process = lineage()
+	d, err := w.open(loopDir, folderOf(c.Kind))
 	if err != nil {
 		return "", err
 	}

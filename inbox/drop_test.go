@@ -60,12 +60,13 @@ func TestClaimReturnsDroppedCommand(t *testing.T) {
 	for i, c := range want {
 		want[i].ID = mustDrop(t, dir, c)
 		want[i].At = at.UTC().Truncate(time.Microsecond)
+		want[i].Process = lineage()
 	}
-	info, err := os.Stat(filepath.Join(dir, folder, want[0].ID+".json"))
+	info, err := os.Stat(filepath.Join(dir, Folder, want[0].ID+".json"))
 	if err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, folder)); err != nil || info.Mode() != 0o700|fs.ModeDir {
+	if info, err := os.Stat(filepath.Join(dir, Folder)); err != nil || info.Mode() != 0o700|fs.ModeDir {
 		t.Errorf("%v, %v", info, err)
 	}
 	box := mustOpen(t, dir)
@@ -82,7 +83,7 @@ func TestClaimReturnsDroppedCommand(t *testing.T) {
 			}
 		}
 	}
-	if names, err := os.ReadDir(filepath.Join(dir, folder)); err != nil || len(names) != 0 {
+	if names, err := os.ReadDir(filepath.Join(dir, Folder)); err != nil || len(names) != 0 {
 		t.Errorf("left: %v, %v", names, err)
 	}
 }
@@ -114,10 +115,10 @@ func TestDropRefuses(t *testing.T) {
 			if id, err := Drop(dir, tt.c); err == nil || id != "" {
 				t.Errorf("%q, %v", id, err)
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, folder, "*")); left != nil {
+			if left, _ := filepath.Glob(filepath.Join(dir, Folder, "*")); left != nil {
 				t.Errorf("left: %v", left)
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, folder, ".*")); left != nil {
+			if left, _ := filepath.Glob(filepath.Join(dir, Folder, ".*")); left != nil {
 				t.Errorf("left: %v", left)
 			}
 		})
@@ -140,14 +141,14 @@ func TestDropOverwritesNothing(t *testing.T) {
 	if c := pending(t, mustOpen(t, dir)); len(c) != 1 || c[0].Text != "first" {
 		t.Errorf("%+v", c)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, folder, ".*")); left != nil {
+	if left, _ := filepath.Glob(filepath.Join(dir, Folder, ".*")); left != nil {
 		t.Errorf("left: %v", left)
 	}
 }
 
 func TestLinkedInboxIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "elsewhere"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, folder))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "elsewhere"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, Folder))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Drop(dir, Command{Kind: Stop}); err == nil {

@@ -41,7 +41,7 @@ func TestFileNamedByKind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			mustOpen(t, dir)
-			put(t, filepath.Join(dir, folder, tt.name), tt.content)
+			put(t, filepath.Join(dir, Folder, tt.name), tt.content)
 			got := pending(t, mustOpen(t, dir))
 			if len(got) != 1 || !canonicalID(got[0].ID) {
 				t.Fatalf("%+v", got)
@@ -59,7 +59,7 @@ func TestFileNamedByKind(t *testing.T) {
 			if err := box.Done(tt.want.ID); err != nil {
 				t.Fatal(err)
 			}
-			if left, err := os.ReadDir(filepath.Join(dir, folder)); err != nil || len(left) != 0 {
+			if left, err := os.ReadDir(filepath.Join(dir, Folder)); err != nil || len(left) != 0 {
 				t.Errorf("left: %v, %v", left, err)
 			}
 		})
@@ -95,7 +95,7 @@ func TestHostileFilesNamedByKind(t *testing.T) {
 		t.Run(tt.title, func(t *testing.T) {
 			dir := t.TempDir()
 			box := mustOpen(t, dir)
-			if err := tt.make(filepath.Join(dir, folder, tt.name)); err != nil {
+			if err := tt.make(filepath.Join(dir, Folder, tt.name)); err != nil {
 				t.Fatal(err)
 			}
 			stop := mustDrop(t, dir, Command{Kind: Stop})
@@ -129,7 +129,7 @@ func TestUnfinishedFileIsNotClaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the file does not settle while this machine is slow
 		dir := t.TempDir()
 		box := mustOpen(t, dir)
-		path := filepath.Join(dir, folder, "steer.json")
+		path := filepath.Join(dir, Folder, "steer.json")
 		put(t, path, whole[:20])
 		for range 3 {
 			if got := pending(t, box); len(got) != 0 {
@@ -156,8 +156,8 @@ func TestUnfinishedFileSettles(t *testing.T) {
 		dir := t.TempDir()
 		box := mustOpen(t, dir)
 		box.wake = make(chan struct{}, 1)
-		put(t, filepath.Join(dir, folder, "stop.json"), "")
-		put(t, filepath.Join(dir, folder, "steer.json"), `{"text":"half`)
+		put(t, filepath.Join(dir, Folder, "stop.json"), "")
+		put(t, filepath.Join(dir, Folder, "steer.json"), `{"text":"half`)
 		if got := pending(t, box); len(got) != 0 {
 			t.Fatalf("at once: %+v", got)
 		}
@@ -180,11 +180,11 @@ func TestUnfinishedFileSettles(t *testing.T) {
 func TestReplacedFileIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
-	path := filepath.Join(dir, folder, "steer.json")
+	path := filepath.Join(dir, Folder, "steer.json")
 	put(t, path, `{"text":"first"}`)
 	box.newID = func(at time.Time) (string, error) { // it is asked for between the two
-		put(t, filepath.Join(dir, folder, ".next"), `{"text":"second"}`)
-		return anID, os.Rename(filepath.Join(dir, folder, ".next"), path)
+		put(t, filepath.Join(dir, Folder, ".next"), `{"text":"second"}`)
+		return anID, os.Rename(filepath.Join(dir, Folder, ".next"), path)
 	}
 	if got := pending(t, box); len(got) != 1 || got[0].Text != "second" || got[0].ID != anID {
 		t.Fatalf("%+v", got)
@@ -196,7 +196,7 @@ func TestUnfinishedFileWakesRunner(t *testing.T) {
 	settings.slow, settings.fast = never, never
 	box, wake := watched(t, settings)
 	await(t, wake, "the first")
-	path := filepath.Join(box.loopDir, folder, "steer.json")
+	path := filepath.Join(box.loopDir, Folder, "steer.json")
 	put(t, path, `{"text":`)
 	for len(pending(t, box)) == 0 {
 		await(t, wake, "for the file")
@@ -213,9 +213,9 @@ func TestClaimIDSurvivesPowerLoss(t *testing.T) {
 		disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))
 		root, err := disk.Folder(".")
 		if err == nil {
-			err = safefile.Mkdir(root, folder)
+			err = safefile.Mkdir(root, Folder)
 		}
-		box, err2 := disk.Folder(folder)
+		box, err2 := disk.Folder(Folder)
 		if err = errors.Join(err, err2); err == nil {
 			err = safefile.Replace(box, "stop.json", []byte("{}"), 0o600)
 		}
@@ -226,7 +226,7 @@ func TestClaimIDSurvivesPowerLoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := disk.Crash(simfs.PowerLostAnyOrder)
-		if _, err := left.ReadFile(folder + "/" + anID + ".stop.claimed"); err != nil {
+		if _, err := left.ReadFile(Folder + "/" + anID + ".stop.claimed"); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}

@@ -44,15 +44,15 @@ func TestDropSurvivesPowerLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &writer{newID: func(time.Time) (string, error) { return anID, nil }, token: func() string { return "x" }}
-			w.open = func(string) (openBox, error) {
+			w.open = func(string, string) (openBox, error) {
 				loop, err := disk.Folder("loop")
 				if err == nil {
-					err = safefile.Mkdir(loop, folder) // as makeDir does
+					err = safefile.Mkdir(loop, Folder) // as makeDir does
 				}
 				if err != nil {
 					return nil, err
 				}
-				box, err := disk.Folder("loop/" + folder)
+				box, err := disk.Folder("loop/" + Folder)
 				return simBox{box}, err
 			}
 			disk.Plan(simfs.Plan{CrashAt: disk.Changes() + crash})
@@ -60,7 +60,7 @@ func TestDropSurvivesPowerLoss(t *testing.T) {
 			if crash == 9 && dropped != nil {
 				t.Fatalf("no change is left to crash at, and Drop fails: %v", dropped)
 			}
-			content, err := disk.Crash(simfs.PowerLostAnyOrder).ReadFile("loop/" + folder + "/" + anID + droppedSuffix)
+			content, err := disk.Crash(simfs.PowerLostAnyOrder).ReadFile("loop/" + Folder + "/" + anID + droppedSuffix)
 			if dropped != nil && errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

@@ -8,17 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in
-// <name>.reason. Where either name is taken, both get a number; a name too long for a suffix is
-// shortened. A file that is not there is rejected already. If a file cannot be moved (it or the
-// folder is another user's, or may not be changed), Reject returns an error, and this Box does not
-// return the file again. Nothing is read, followed or copied.
+// Reject moves inbox/<name> to inbox/rejected/<name>, or from-agent/<name> to
+// from-agent/rejected/<name>, and writes the reason beside it, in <name>.reason. Where either name
+// is taken, both get a number; a name too long for a suffix is shortened. A file that is not there
+// is rejected already. If a file cannot be moved (it or the folder is another user's, or may not be
+// changed), Reject returns an error, and this Box does not return the file again. Nothing is read,
+// followed or copied.
 func (b *Box) Reject(name, reason string) error {
-	if err := b.reject(name, reason); err != nil {
+	part := b
+	if of, ok := strings.CutPrefix(name, AgentFolder+"/"); ok {
+		part, name = b.agent, of
+	}
+	if err := part.reject(name, reason); err != nil {
 		return fmt.Errorf("reject inbox file %.80q: %w", name, err)
 	}
 	return nil
@@ -28,7 +34,7 @@ func (b *Box) reject(name, reason string) error {
 	if _, concerns := parseName(name); !concerns || filepath.Base(name) != name {
 		return errors.New("not the name of a file in an inbox")
 	}
-	d, err := openDir(b.loopDir)
+	d, err := b.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -91,15 +97,15 @@ func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error 
 // openRejected opens inbox/rejected. If that is not a folder, it is renamed to a hidden name first.
 func (d *dir) openRejected() (*dir, error) {
 	for n := range rejectTries {
-		if info, err := d.root.Lstat(rejectedFolder); err != nil || info.IsDir() {
-			return makeWithin(d.root, rejectedFolder)
+		if info, err := d.root.Lstat(RejectedFolder); err != nil || info.IsDir() {
+			return makeWithin(d.root, RejectedFolder)
 		}
-		err := d.moveTo(rejectedFolder, d, "."+rejectedFolder+"."+strconv.Itoa(n))
+		err := d.moveTo(RejectedFolder, d, "."+RejectedFolder+"."+strconv.Itoa(n))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%s is not a folder, and all names to move it to are taken: %w", rejectedFolder, fs.ErrExist)
+	return nil, fmt.Errorf("%s is not a folder, and all names to move it to are taken: %w", RejectedFolder, fs.ErrExist)
 }
 
 // shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS

@@ -66,8 +66,8 @@ func TestUnremovableFileIsReturnedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := filepath.Join(dir, folder)
-	if err := os.Mkdir(filepath.Join(in, rejectedFolder), 0o500); err != nil {
+	in := filepath.Join(dir, Folder)
+	if err := os.Mkdir(filepath.Join(in, RejectedFolder), 0o500); err != nil {
 		t.Fatal(err)
 	}
 	const many = PassLimit + 44
@@ -120,7 +120,7 @@ func TestCommandsInReadOnlyInbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := filepath.Join(dir, folder)
+	in := filepath.Join(dir, Folder)
 	first, err := Drop(dir, Command{Kind: Pause})
 	if err != nil {
 		t.Fatal(err)

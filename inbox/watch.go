@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/filewatch"
@@ -49,11 +50,20 @@ func (b *Box) Watch(ctx context.Context) <-chan struct{} {
 	b.mu.Lock()
 	b.wake = wake
 	b.mu.Unlock()
+	b.agent.mu.Lock()
+	b.agent.wake = wake
+	b.agent.mu.Unlock()
 	go func() {
-		(&watcher{box: b, watchSettings: b.watch}).run(ctx)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.wake = nil
+		var parts sync.WaitGroup
+		for _, part := range []*Box{b, b.agent} {
+			parts.Go(func() { (&watcher{box: part, watchSettings: part.watch}).run(ctx) })
+		}
+		parts.Wait()
+		for _, part := range []*Box{b, b.agent} {
+			part.mu.Lock()
+			part.wake = nil
+			part.mu.Unlock()
+		}
 		close(wake)
 	}()
 	return wake
@@ -83,7 +93,11 @@ func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		watch, inbox, err := w.begin()
 		// What was dropped before the watch began is seen now. What comes later is announced.
-		w.ring()
+		if w.box.agent != nil {
+			w.ring()
+		} else {
+			w.check()
+		}
 		if err == nil {
 			err = w.follow(ctx, watch, inbox)
 			_ = watch.Close() // nothing can be done about a watch that cannot be ended
@@ -96,7 +110,7 @@ func (w *watcher) run(ctx context.Context) {
 
 // begin watches the inbox, and also returns which folder that is.
 func (w *watcher) begin() (folderWatch, os.FileInfo, error) {
-	d, err := openDir(w.box.loopDir)
+	d, err := w.box.open()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +123,7 @@ func (w *watcher) begin() (folderWatch, os.FileInfo, error) {
 	return watch, info, err
 }
 
-func (w *watcher) path() string { return filepath.Join(w.box.loopDir, folder) }
+func (w *watcher) path() string { return filepath.Join(w.box.loopDir, w.box.folder) }
 
 // follow turns notifications into wake-ups until ctx has ended or the watch fails, and returns why.
 func (w *watcher) follow(ctx context.Context, watch folderWatch, inbox os.FileInfo) error {
@@ -173,11 +187,11 @@ func (w *watcher) poll(ctx context.Context) {
 	}
 }
 
-// check sends a wake-up if there is something to claim, or if the inbox cannot be read, which
-// Pending then returns.
+// check sends a wake-up if there is something to claim, or if the inbox of people cannot be read,
+// which Pending then returns.
 func (w *watcher) check() bool {
 	found, err := w.box.hasDropped()
-	if found || err != nil {
+	if found || err != nil && w.box.agent != nil {
 		w.ring()
 	}
 	return found
@@ -199,7 +213,7 @@ func (b *Box) passesOver(d *dir, name string) bool {
 
 // hasDropped reports whether there is an unclaimed file.
 func (b *Box) hasDropped() (bool, error) {
-	d, err := openDir(b.loopDir)
+	d, err := b.open()
 	if err != nil {
 		return false, err
 	}

@@ -188,7 +188,7 @@ func TestOwnRenamesWakeNothing(t *testing.T) {
 	f := newFakeWatch()
 	_, wake := watched(t, watchSettings{slow: never, fast: never, watch: f.watch})
 	await(t, wake, "the first")
-	for _, name := range []string{".drop-x", anID + ".claimed", anID + ".stop.claimed", rejectedFolder, ".last"} {
+	for _, name := range []string{".drop-x", anID + ".claimed", anID + ".stop.claimed", RejectedFolder, ".last"} {
 		f.changed <- name // unbuffered: the next is received only after this one was handled
 	}
 	select {
@@ -327,4 +327,4 @@ func TestConcurrentDropsAreNeverLost(t *testing.T) {
 	}
 }
 
-func inboxPath(box *Box) string { return filepath.Join(box.loopDir, folder) }
+func inboxPath(box *Box) string { return filepath.Join(box.loopDir, Folder) }

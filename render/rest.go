@@ -27,6 +27,10 @@ func (t *Text) commandReceived(e event.Event, p event.CommandReceived) {
 		text += ": " + p.Text
 	}
 	t.note(e, green, "> ", text)
+	if p.Doubt != "" && !t.doubted {
+		t.doubted = true
+		t.warn(e, "whether an agent gave this command is not known: "+p.Doubt)
+	}
 }
 
 func (t *Text) commandDelivered(e event.Event, p event.CommandDelivered) {

@@ -46,7 +46,8 @@ type Text struct {
 	calls    map[string]call
 	called   string // the call whose line is the last one printed
 	commands map[string]string
-	current  int // the iteration that runs, 0 between two
+	doubted  bool // that the sender of a command is not known was printed
+	current  int  // the iteration that runs, 0 between two
 	plan     string
 	notes    Notes
 	problems string // those shown in this iteration

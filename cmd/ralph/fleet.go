@@ -33,7 +33,7 @@ func (fleetVerb) Help() string {
 // Run starts a fleet: a loop that lets several loops work through tasks at once, each in a
 // worktree, and merges what they did one at a time into a branch of its own.
 func (v *fleetVerb) Run(e *cli.Env) error {
-	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts, Trust: v.Trust}, Name: v.Name, Command: v.Agent, Set: v.Set}
+	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts}, Trust: v.Trust, Name: v.Name, Command: v.Agent, Set: v.Set}
 	start, tasks, err := f.Start(e)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ type fleetAgentVerb struct {
 	Parallel  int
 	From      string
 	Conflicts string
-	Trust     bool
+	Verify    string
 	Flags     []string `arg:"" optional:"" passthrough:""`
 }
 
@@ -67,5 +67,5 @@ func (v *fleetAgentVerb) Run(e *cli.Env) error {
 	if len(flags) > 0 && flags[0] == "--" {
 		flags = flags[1:]
 	}
-	return fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts, Trust: v.Trust, Flags: flags}.Run(ctx, e)
+	return fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts, Verify: v.Verify, Flags: flags}.Run(ctx, e)
 }

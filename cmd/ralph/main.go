@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -55,18 +56,22 @@ func perform(args []string) int {
 	if err != nil {
 		return cli.Report(e.Stderr, commands().Usage(parser.Model.Node, args, err))
 	}
-	return cli.Report(e.Stderr, do(e, parsed.Selected().Target.Addr().Interface().(verb)))
+	name := strings.TrimPrefix(parsed.Selected().FullPath(), "ralph ")
+	return cli.Report(e.Stderr, do(e, name, parsed.Selected().Target.Addr().Interface().(verb)))
 }
 
 // verb is the verb that a command line names.
 type verb interface{ Run(e *cli.Env) error }
 
-// do runs a verb for the project of the command line.
-func do(e *cli.Env, v verb) error {
+// do runs a verb for the project of the command line, if its caller may.
+func do(e *cli.Env, name string, v verb) error {
 	if about, ok := v.(interface{ SetProject(e *cli.Env) error }); ok {
 		if err := about.SetProject(e); err != nil {
 			return err
 		}
+	}
+	if err := authorize(e, name, v); err != nil {
+		return err
 	}
 	return v.Run(e)
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The agent of a loop may not start another in the same folder, and it may stop its own loop, as
-// with 'ralph stop'.
+// The agent of a loop may not start another in the same folder, and not stop its own loop, as with
+// 'ralph stop': the tool ralph_ask, and the verbs wait and blocked, are what it has.
 func TestMCPWithinLoop(t *testing.T) {
 	t.Parallel()
 	p := mcpPlace(t, "iteration\n  run ralph mcp < calls > said\n  say I go on.\n")
@@ -19,15 +19,16 @@ func TestMCPWithinLoop(t *testing.T) {
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
 			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ralph_start","arguments":{"name":"deep","prompt":"x"}}}`+"\n"+
 			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"ralph_stop","arguments":{"loop":"night"}}}`+"\n"), 0o600))
-	call[shownLoop](p, p.client(nil), "ralph_start", map[string]any{"name": "night", "prompt": "x", "maxIterations": 9})
+	call[shownLoop](p, p.client(nil), "ralph_start", map[string]any{"name": "night", "prompt": "x", "maxIterations": 1})
 	p.until("the end", func() bool { return p.dead("night") })
 	said, err := os.ReadFile(filepath.Join(p.dir, "said"))
 	p.must(err)
-	if !strings.Contains(string(said), `"isError":true`) || !strings.Contains(string(said), "next step: ") {
+	if strings.Count(string(said), `"isError":true`) != 2 || !strings.Contains(string(said), "next step: ") ||
+		!strings.Contains(string(said), "an agent cannot give its own loop a stop") {
 		t.Errorf("the answers are %s", said)
 	}
-	if status := p.fine("status", "night", "--json"); !strings.Contains(status, `"status":"stopped"`) {
-		t.Errorf("after its own stop: %s\n%s", status, said)
+	if status := p.fine("status", "night", "--json"); !strings.Contains(status, `"reason":"iterations"`) {
+		t.Errorf("after the stop that was refused: %s", status)
 	}
 	if loops := p.fine("list", "--all", "--json"); strings.Contains(loops, `"deep"`) {
 		t.Errorf("the loops are %s", loops)

@@ -27,8 +27,6 @@ func (v *trustVerb) Run(e *cli.Env) error {
 		return cli.Refuse("give one of them", "--yes, --revoke and --list do not go together")
 	case v.List:
 		return e.ListTrusted(v.JSON)
-	case e.Variable(cli.LoopDirVariable) != "":
-		return cli.Refuse("do it in a terminal of your own", "what a project's settings may run is not for its agent to say")
 	case v.Revoke:
 		return v.revoke(e)
 	}

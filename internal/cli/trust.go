@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,8 @@ import (
 // their environment count only once a person has seen and trusted them. See
 // docs/decisions/0027-trust.md.
 
-// TrustVariable lets the settings of every project count, for machines without a person to ask.
+// TrustVariable lets the settings of every project count, for machines without a person to ask; or
+// those alone whose fingerprints it names, separated by commas.
 const TrustVariable = "RALPH_TRUST"
 
 // Statuses of a project's settings.
@@ -100,7 +102,7 @@ func (c TrustReview) Status() string {
 		return TrustNotNeeded
 	case c.Record == nil:
 		return TrustMissing
-	case c.Record.Fingerprint != config.Fingerprint(c.Parts):
+	case c.Record.Fingerprint != c.Fingerprint():
 		return TrustChanged
 	}
 	return TrustGiven
@@ -108,7 +110,7 @@ func (c TrustReview) Status() string {
 
 // Grant records that a person trusts them.
 func (c TrustReview) Grant(e *Env) error {
-	r := trust.Record{Project: c.Of, Fingerprint: config.Fingerprint(c.Parts), At: e.Now().UTC()}
+	r := trust.Record{Project: c.Of, Fingerprint: c.Fingerprint(), At: e.Now().UTC()}
 	for _, p := range c.Parts {
 		r.Parts = append(r.Parts, trust.NewPart(p.Key, p.Value, c.Shown(p.Key, p.Value)))
 	}
@@ -232,18 +234,27 @@ func (c TrustReview) About() string {
 	return c.What + " are not trusted yet"
 }
 
-// TrustsAll reports whether the environment says that the settings of every project count.
-func (e *Env) TrustsAll() (bool, error) {
+// TrustsOnce reports whether the environment says that settings with this fingerprint count. An
+// empty one is of what only a trust in everything includes.
+func (e *Env) TrustsOnce(fingerprint string) (bool, error) {
 	said := e.Variable(TrustVariable)
 	if said == "" {
 		return false, nil
 	}
-	all, err := strconv.ParseBool(said)
-	if err != nil {
+	if all, err := strconv.ParseBool(said); err == nil {
+		return all, nil
+	}
+	if !fingerprints.MatchString(said) {
 		return false, Refuse("set it to 1, or leave it out", "%s is %q", TrustVariable, said)
 	}
-	return all, nil
+	return fingerprint != "" && slices.Contains(strings.Split(said, ","), fingerprint), nil
 }
+
+// fingerprints matches what Fingerprint returns, once or several times.
+var fingerprints = regexp.MustCompile(`^[0-9a-f]{64}(,[0-9a-f]{64})*$`)
+
+// Fingerprint identifies what is reviewed.
+func (c TrustReview) Fingerprint() string { return config.Fingerprint(c.Parts) }
 
 const CountOnce = "--trust or " + TrustVariable + "=1 lets them count this once"
 

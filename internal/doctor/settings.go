@@ -77,7 +77,7 @@ func examineSettings(e *cli.Env) (settingsFinding, config.Settings) {
 func (s *settingsFinding) judge(e *cli.Env, loaded config.Loaded) {
 	c := e.ReviewTrust(loaded)
 	s.Trust = c.Status()
-	if all, err := e.TrustsAll(); err != nil {
+	if all, err := e.TrustsOnce(c.Fingerprint()); err != nil {
 		s.Warnings = append(s.Warnings, err.Error())
 	} else if all {
 		s.Trust = cli.TrustGiven

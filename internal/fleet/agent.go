@@ -36,7 +36,7 @@ type Agent struct {
 	Parallel  int
 	Folder    string   // of task files; "" for ralph/tasks.json
 	Conflicts string   // agent or person
-	Trust     bool     // the settings of the project count this once
+	Verify    string   // fingerprint of the verifyCommands as a person started the fleet with them
 	Flags     []string // of the start of each loop
 }
 
@@ -118,6 +118,9 @@ func (r *run) open() (err error) {
 	}
 	for _, t := range r.tasks.List {
 		r.state.of(t, r.name)
+	}
+	if r.e.ReviewCommands(r.tasks.Verify).Fingerprint() != r.Verify {
+		r.closed = "the verifyCommands of ralph/tasks.json have changed since the fleet was started, and an agent could change them; a person puts them back on the fleet's branch and resumes it, or starts another fleet"
 	}
 	s, err := loopstate.Open(r.dir)
 	if err != nil {
@@ -320,9 +323,6 @@ func (r *run) ralph(ctx context.Context, stdin string, args ...string) (said str
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
-	}
-	if r.Trust && args[0] == "start" {
-		args = append(args, "--trust")
 	}
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = r.project, r.e.Environ, strings.NewReader(stdin)

@@ -19,6 +19,7 @@ import (
 type Fleet struct {
 	Agent
 	Name    string
+	Trust   bool              // the settings of the project count this once
 	Command string            // of the agents of the tasks; "" for that of the settings
 	Set     map[string]string // settings; those of ownKeys are the fleet's, all others the loops'
 }
@@ -66,9 +67,7 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	if folder != "" {
 		argv = append(argv, "--from", folder)
 	}
-	if f.Trust {
-		argv = append(argv, "--trust")
-	}
+	argv = append(argv, "--verify", e.ReviewCommands(tasks.Verify).Fingerprint())
 	set := map[string]string{"nesting.loops": strconv.Itoa(2*len(tasks.List) + config.Defaults().Nesting.Loops)}
 	for key, value := range own {
 		set[key] = value

@@ -42,7 +42,7 @@ func (v *Start) confirmForeign(e *cli.Env, before loopState) error {
 	if slices.ContainsFunc(known, func(s registry.Status) bool { return s.ID == before.State.Lifecycle.ID }) {
 		return nil
 	}
-	if once, err := v.trustsOnce(e); err != nil || once {
+	if once, err := v.trustsOnce(e, ""); err != nil || once {
 		return err
 	}
 	about := fmt.Sprintf("loop %s was not begun on this machine, and continues with what it was given", v.Name)

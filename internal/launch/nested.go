@@ -40,15 +40,19 @@ func (v *Start) checkOutlive(e *cli.Env) error {
 	return nil
 }
 
-// runnerEnv is the environment of a runner: that of its starter. With --outlive, the mark in it
-// says that the runner may outlive the outer loop.
+// runnerEnv is the environment of a runner: that of its starter. What --trust lets count this once
+// counts for the loops within it too, as it is now: an agent may change it. With --outlive, the
+// mark in it says that the runner may outlive the outer loop.
 func (v *Start) runnerEnv(e *cli.Env) *cli.Env {
+	own := *e
+	if v.Trust && len(v.once) > 0 {
+		own.Environ = append(slices.Clip(e.Environ), cli.TrustVariable+"="+strings.Join(v.once, ","))
+	}
 	_, mark := outerLoop(e)
 	if mark == "" || !v.Outlive {
-		return e
+		return &own
 	}
-	own := *e
-	own.Environ = slices.DeleteFunc(slices.Clone(e.Environ), func(entry string) bool { return strings.HasPrefix(entry, process.MarkVariable+"=") })
+	own.Environ = slices.DeleteFunc(slices.Clone(own.Environ), func(entry string) bool { return strings.HasPrefix(entry, process.MarkVariable+"=") })
 	own.Environ = append(own.Environ, process.MarkVariable+"="+process.Outliving(mark))
 	return &own
 }

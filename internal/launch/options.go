@@ -42,6 +42,7 @@ type Options struct {
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
 
 	stories *stories          // of a loop over stories
+	once    []string          // fingerprints of what counts this once
 	before  map[string]string // the flags of a resumed loop
 	workDir string            // the agent's, or the one that a worktree will have
 	// worktree is that of the loop, once it is made; nil for a loop that works in the project.
@@ -206,8 +207,9 @@ func CheckCommands(e *cli.Env, commands []string, once bool) error {
 
 // confirmTrust asks a person for trust, unless it is given. what is the thing to trust.
 func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error {
-	once, err := o.trustsOnce(e)
+	once, err := o.trustsOnce(e, c.Fingerprint())
 	if err != nil || once {
+		o.once = append(o.once, c.Fingerprint())
 		return err
 	}
 	if c.Status() == cli.TrustGiven {
@@ -227,12 +229,13 @@ func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error
 	return c.Grant(e)
 }
 
-// trustsOnce reports whether a flag or the environment trusts all settings this once.
-func (o *Options) trustsOnce(e *cli.Env) (bool, error) {
+// trustsOnce reports whether a flag or the environment trusts settings with this fingerprint this
+// once.
+func (o *Options) trustsOnce(e *cli.Env, fingerprint string) (bool, error) {
 	if o.Trust {
 		return true, nil
 	}
-	return e.TrustsAll()
+	return e.TrustsOnce(fingerprint)
 }
 
 // printLoaded prints which files the settings come from, and the merged settings.

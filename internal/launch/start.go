@@ -51,8 +51,6 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 		return readiness{}, cli.Refuse("give one of them", "--resume and --fresh are both given")
 	case v.AcceptChanges && !v.Resume:
 		return readiness{}, cli.Refuse("a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
-	case v.AcceptChanges && e.Variable(cli.LoopDirVariable) != "":
-		return readiness{}, cli.Refuse("do it in a terminal of your own", "only a person may accept what an agent changed")
 	}
 	if err := v.choose(e); err != nil {
 		return readiness{}, err

@@ -19,6 +19,10 @@ func answer(s *State) []Decision {
 			decisions = append(decisions, refuse(c.ID, "the signal was meant for the runner before")...)
 			continue
 		}
+		if c.Unauthorized != "" {
+			decisions = append(decisions, refuse(c.ID, c.Unauthorized)...)
+			continue
+		}
 		switch c.Kind {
 		case event.CommandAsk:
 			return append(decisions, ask(s, c)...) // one at a time: it takes the next number

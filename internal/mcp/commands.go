@@ -77,9 +77,7 @@ func give(e *cli.Env, req *sdk.CallToolRequest, name string, c inbox.Command) (c
 
 // giveTo sends a command to a loop, and reports the outcome.
 func giveTo(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, c inbox.Command) (commandOutput, error) {
-	if c.From = sender(e, l, req.ClientInfo()); c.From == policy.FromAgent && c.Kind == inbox.Answer {
-		return commandOutput{}, cli.Refuse("a person answers; the answer reaches you as a message", "an agent cannot answer its own questions")
-	}
+	c.From = sender(e, l, req.ClientInfo())
 	if err := c.Check(); err != nil {
 		return commandOutput{}, cli.Refuse("the description of the tool says what it takes", "%w", err)
 	}

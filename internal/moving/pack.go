@@ -23,11 +23,11 @@ import (
 // staysHere are the names in a loop's folder that mean nothing elsewhere: locks, the space for the
 // last events, the fence; and what the bundle holds. An export does not name them.
 var staysHere = []string{
-	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName, "inbox/rejected",
+	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName, "inbox/rejected", "from-agent/rejected",
 }
 
 // ownFolders are those whose files are packed, or named to a person.
-var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, guardrail.FoundDir, loopstate.IterationsDir, "inbox"}
+var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, guardrail.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
 // pack writes an archive. It is durable on return, but for its name. It returns the names that it
 // left out of it.

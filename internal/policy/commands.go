@@ -49,6 +49,8 @@ type Message struct {
 	// Text is then what the agent is given.
 	Question int  `json:"question,omitempty"`
 	Bound    bool `json:"bound,omitempty"`
+	// Unauthorized says why its sender may not give it.
+	Unauthorized string `json:"unauthorized,omitempty"`
 	// Sent says that it was put into the running turn and not confirmed yet.
 	Sent bool `json:"sent,omitempty"`
 	// Held says that the running turn did not take it: it waits for the next prompt.
@@ -152,7 +154,7 @@ func (m *Commands) receive(p event.CommandReceived) {
 	}
 	m.Open = append(m.Open, Message{
 		ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From,
-		Choices: p.Choices, Blocks: p.Blocks, Question: p.Question,
+		Choices: p.Choices, Blocks: p.Blocks, Question: p.Question, Unauthorized: unauthorized(p),
 	})
 }
 
@@ -219,7 +221,7 @@ func (m *Commands) Pending(n int) string {
 func (m *Commands) Messages() []Message {
 	var words []Message
 	for _, c := range m.Open {
-		if c.Kind.IsMessage() && !c.Sent && c.Prompt == 0 && (c.Bound || c.Kind != event.CommandAnswer) {
+		if c.Kind.IsMessage() && c.Unauthorized == "" && !c.Sent && c.Prompt == 0 && (c.Bound || c.Kind != event.CommandAnswer) {
 			words = append(words, c)
 		}
 	}

@@ -48,6 +48,9 @@ func (p *Escalation) Apply(happened event.Payload, was *Lifecycle) {
 			}
 		}
 	case event.CommandReceived:
+		if unauthorized(e) != "" {
+			return
+		}
 		switch e.Kind {
 		case event.CommandWait:
 			p.Asked = e.ID

@@ -21,6 +21,9 @@ func LetOutlive(mark string) {
 	outliving.marks[Outliving(mark)] = true
 }
 
+// markOf returns the mark that a process of this user was started with; empty if there is none.
+func markOf(pid int) string { return Variable(pid, MarkVariable) }
+
 // mayOutlive reports whether a process carries a mark of LetOutlive.
 func mayOutlive(m info) bool {
 	outliving.mu.RLock()

@@ -37,7 +37,8 @@ func inspect(int) (info, bool) { return info{}, false }
 
 func hasMark(int, string) bool { return false }
 
-func markOf(int) string { return "" }
+// Variable returns nothing.
+func Variable(int, string) string { return "" }
 
 func commandLine(int) string { return "" }
 

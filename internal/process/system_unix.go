@@ -60,11 +60,12 @@ func hasMark(pid int, mark string) bool {
 	return bytes.Contains(entries, []byte("\x00"+MarkVariable+"="+mark+"\x00"))
 }
 
-// markOf returns the mark that a process of this user was started with; empty if there is none.
-func markOf(pid int) string {
+// Variable returns a variable of the environment that a process of this user was started with;
+// empty if there is none or it cannot be read.
+func Variable(pid int, name string) string {
 	for entry := range bytes.SplitSeq(environOf(pid), []byte{0}) {
-		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {
-			return string(mark)
+		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
+			return string(value)
 		}
 	}
 	return ""

@@ -154,6 +154,23 @@ func (g git) mergeTree(ctx context.Context, ours, theirs string) (tree string, c
 	return names[0], slices.Compact(conflicts), nil
 }
 
+// Contains reports whether the branch that is checked out in dir has all that a commit changed: a
+// merge of it would change no file.
+func Contains(ctx context.Context, dir, commit string, env ...string) (bool, error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	g, err := gitIn(dir, env...).withoutDrivers(ctx)
+	if err != nil {
+		return false, err
+	}
+	head, err := g.line(ctx, "rev-parse", "--verify", "HEAD^{tree}")
+	if err != nil {
+		return false, err
+	}
+	tree, conflicts, err := g.mergeTree(ctx, "HEAD", commit)
+	return err == nil && len(conflicts) == 0 && tree == head, err
+}
+
 // withoutDrivers returns a git that merges files itself, whatever drivers are set
 // (gitattributes(5), "merge").
 func (g git) withoutDrivers(ctx context.Context) (git, error) {

@@ -206,6 +206,21 @@ func (g git) work(ctx context.Context) (w Work, err error) {
 	return w, err
 }
 
+// DeleteSpareBranch is DeleteBranch for a branch that no work tree has checked out and whose
+// commits are on another branch, a remote or a tag. Others stay.
+func DeleteSpareBranch(ctx context.Context, dir, branch, commit string, env ...string) error {
+	g := gitIn(dir, env...)
+	at, err := g.line(ctx, "for-each-ref", "--format=%(worktreepath)", "refs/heads/"+branch)
+	if err != nil || at != "" {
+		return err
+	}
+	count, err := g.line(ctx, "rev-list", "--count", "--not", "--exclude="+branch, "--branches", "--remotes", "--tags", "--not", "--end-of-options", commit)
+	if err != nil || count != "0" {
+		return err
+	}
+	return DeleteBranch(ctx, dir, branch, commit, env...)
+}
+
 // DeleteBranch removes a branch that is at a commit.
 func DeleteBranch(ctx context.Context, dir, branch, commit string, env ...string) error {
 	_, err := gitIn(dir, env...).read(ctx, "update-ref", "--no-deref", "-d", "refs/heads/"+branch, commit)

@@ -197,3 +197,42 @@ func (w tree) content(name string) string {
 	must(w.t, err)
 	return string(text)
 }
+
+// What a description of a worktree says of a branch counts as far as git agrees: an agent can write
+// the description.
+func TestOnlySpareBranchesAreDeleted(t *testing.T) {
+	w := born(t)
+	w.write("a", "one\n")
+	base := w.commit("one")
+	w.git("branch", "spare")
+	w.git("branch", "persons")
+	side := w.worktree("side")
+	side.write("b", "work\n")
+	side.git("add", "b")
+	side.git("commit", "-qm", "work")
+	w.git("branch", "alone", side.head())
+	main := w.git("symbolic-ref", "--short", "HEAD")
+	w.git("update-ref", "refs/remotes/origin/main", base)
+	for name, at := range map[string]string{
+		"spare": base, "side": side.head(), "persons": side.head(), main: base, "absent": base,
+	} {
+		_ = DeleteSpareBranch(t.Context(), w.dir, name, at) // what it says about the others does not matter
+	}
+	w.git("branch", "-D", "alone")
+	side.git("checkout", "-q", "--detach")
+	_ = DeleteSpareBranch(t.Context(), w.dir, "side", side.head())
+	for name, want := range map[string]bool{"spare": false, "side": true, "persons": true, main: true} {
+		if got := HasBranch(t.Context(), w.dir, name); got != want {
+			t.Errorf("branch %s is there: %v, want %v", name, got, want)
+		}
+	}
+
+	if has, err := Contains(t.Context(), w.dir, side.head()); err != nil || has {
+		t.Errorf("the branch has what was not merged: %v, %v", has, err)
+	}
+	w.git("merge", "--squash", "-q", side.head())
+	w.git("commit", "-qm", "squashed")
+	if has, err := Contains(t.Context(), w.dir, side.head()); err != nil || !has {
+		t.Errorf("the branch lacks what was squashed into it: %v, %v", has, err)
+	}
+}

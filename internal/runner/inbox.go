@@ -74,7 +74,7 @@ func (r *runner) recordCommands(ctx context.Context, box *inbox.Box, items []inb
 	in := loop.Input{Synced: func() { close(done) }}
 	for _, item := range items {
 		if c := item.Command; c != nil {
-			in.Commands = append(in.Commands, received(c))
+			in.Commands = append(in.Commands, r.received(c))
 			continue
 		}
 		in.Drafts = append(in.Drafts, event.Encode(event.CommandRefused{ID: "file:" + item.Reject.Name, Why: item.Reject.Reason}, "inbox"))
@@ -96,13 +96,6 @@ func (r *runner) recordCommands(ctx context.Context, box *inbox.Box, items []inb
 		}
 	}
 	return true
-}
-
-func received(c *inbox.Command) event.CommandReceived {
-	return event.CommandReceived{
-		ID: c.ID, Kind: c.Kind, From: policy.Sender(c.From), Text: c.Text, Key: c.Key, Val: c.Value,
-		Choices: c.Choices, Blocks: c.Blocks, Question: c.Question,
-	}
 }
 
 // faultInput reports an error of the runner itself.

@@ -156,7 +156,7 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 	}
 	var others []registry.Status
 	for _, s := range all {
-		if s.Err == nil && s.Dir != dir && within(all, s, root.ID) {
+		if s.Err == nil && s.Dir != dir && Within(all, s, root.ID) {
 			others = append(others, s)
 		}
 	}
@@ -189,8 +189,8 @@ func limitsOf(dir, sum string) config.Nesting {
 	return config.Defaults().Nesting
 }
 
-// within reports whether a loop was started by an agent of the root, or of a loop within it.
-func within(all []registry.Status, s registry.Status, root string) bool {
+// Within reports whether a loop was started by an agent of the root, or of a loop within it.
+func Within(all []registry.Status, s registry.Status, root string) bool {
 	for range all {
 		if s.Parent == "" || root == "" {
 			return false

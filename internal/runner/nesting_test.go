@@ -48,8 +48,8 @@ func TestParentIsAnAncestor(t *testing.T) {
 			}
 		})
 	}
-	if !within(all, loopAt("new", "inner", 0), "root") || within(all, all[3], "root") || within(all, all[0], "root") {
-		t.Error("within counts the wrong loops")
+	if !Within(all, loopAt("new", "inner", 0), "root") || Within(all, all[3], "root") || Within(all, all[0], "root") {
+		t.Error("Within counts the wrong loops")
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *runner) limited(state *loopstate.State, resumed event.LoopResumed) (*ev
 	}
 	for _, item := range items {
 		if c := item.Command; c != nil && !state.Commands.Has(c.ID) {
-			drafts = append(drafts, event.Encode(received(c), "inbox:"+c.ID))
+			drafts = append(drafts, event.Encode(r.received(c), "inbox:"+c.ID))
 		}
 	}
 	return loop.Refusal(state, drafts, r.clock())

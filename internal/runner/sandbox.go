@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/repo"
@@ -110,7 +111,8 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	if (mode == sandbox.Docker || mode == sandbox.Podman) && p.Image == "" {
 		return p, fmt.Errorf("sandbox %s needs sandbox.image, an image with the agent's program", mode)
 	}
-	for _, dir := range []string{filepath.Join(p.Temp, "cache"), filepath.Join(r.Dir, "inbox")} { // Landlock knows only what exists
+	people, agents := filepath.Join(r.Dir, inbox.Folder), filepath.Join(r.Dir, inbox.AgentFolder)
+	for _, dir := range []string{filepath.Join(p.Temp, "cache"), people, agents} { // Landlock knows only what exists
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return p, err
 		}
@@ -128,16 +130,12 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		p.Git = sandbox.Repository{Tree: tree, Common: git[0], Own: git[len(git)-1]}
 	}
 	if mode == sandbox.Landlock { // it cannot take files out of a folder
-		p.Write = append(p.Write, filepath.Join(r.Dir, "inbox"), filepath.Join(r.Dir, task.TaskFile), filepath.Join(r.Dir, task.ReflectFile))
+		p.Write = append(p.Write, agents, filepath.Join(r.Dir, task.TaskFile), filepath.Join(r.Dir, task.ReflectFile))
 	} else {
-		p.Write = append(p.Write, r.Dir)
+		p.Write, p.Hide = append(p.Write, r.Dir), append(p.Hide, people)
 	}
-	p.Protect = append(p.Protect, filepath.Join(r.Dir, "inbox", "rejected"))
-	for _, path := range shellguard.LoopFiles(r.Dir) {
-		if filepath.Base(path) != "inbox" { // the verbs of an agent write there
-			p.Ralph = append(p.Ralph, path)
-		}
-	}
+	p.Protect = append(p.Protect, filepath.Join(agents, inbox.RejectedFolder))
+	p.Ralph = append(p.Ralph, shellguard.LoopFiles(r.Dir)...)
 	if r.Tree == r.Project {
 		p.Ralph = append(p.Ralph, filepath.Join(r.Project, ".ralph"))
 	}

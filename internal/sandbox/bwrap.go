@@ -65,6 +65,8 @@ func (m mount) arguments() []string {
 		return []string{m.how, m.path}
 	case "--hide-file":
 		return []string{"--ro-bind", "/dev/null", m.path}
+	case "--close":
+		return []string{"--tmpfs", m.path, "--remount-ro", m.path}
 	}
 	return []string{m.how, m.path, m.path}
 }
@@ -100,6 +102,8 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 	for _, path := range b.Hide {
 		switch info, err := os.Lstat(path); {
 		case err != nil:
+		case b.closed(path):
+			all = append(all, mount{path, "--close"}) // a file in it would be lost without an error
 		case info.IsDir():
 			all = append(all, mount{path, "--tmpfs"})
 		case info.Mode().IsRegular():

@@ -46,8 +46,13 @@ func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 	for _, path := range write {
 		mount(path, "")
 	}
+	empty := b.Temp + "/empty"
 	for _, path := range b.protected() {
-		if slices.ContainsFunc(write, func(dir string) bool { return within(dir, path) }) {
+		switch {
+		case !slices.ContainsFunc(write, func(dir string) bool { return within(dir, path) }):
+		case b.closed(path) && os.MkdirAll(empty, 0o700) == nil: // podman fills a tmpfs with what is there
+			wrapped = append(wrapped, "--volume", empty+":"+path+":ro")
+		default:
 			mount(path, ":ro")
 		}
 	}

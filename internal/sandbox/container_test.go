@@ -134,6 +134,23 @@ func TestContainers(t *testing.T) {
 					t.Errorf("%q, %v", text, err)
 				}
 			})
+			t.Run("closes the part of the inbox for people", func(t *testing.T) {
+				var inbox string
+				b := open(func(p *Policy) {
+					inbox = filepath.Join(p.Dir, "inbox")
+					p.Ralph, p.Hide = append(p.Ralph, inbox), append(p.Hide, inbox)
+				})
+				if err := errors.Join(os.Mkdir(inbox, 0o700), os.WriteFile(filepath.Join(inbox, "x"), nil, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+				out, _ := b.runs(t, `ls inbox; echo x > inbox/stop.json && echo ESCAPED; mkdir from-agent && echo made`)
+				if strings.Contains(out, "ESCAPED") || strings.HasPrefix(out, "x") || !strings.Contains(out, "made") {
+					t.Errorf("%s", out)
+				}
+				if left, err := os.ReadDir(inbox); err != nil || len(left) != 1 {
+					t.Errorf("%v, %v", left, err)
+				}
+			})
 			t.Run("holds", func(t *testing.T) {
 				attempts, err := Escape(t.Context(), mode, program, testImage, t.TempDir())
 				if err != nil {

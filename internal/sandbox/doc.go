@@ -69,7 +69,7 @@ type Policy struct {
 	Protect []string   // parts of Write that it may only read, so far as the mode can tell them apart
 	Ralph   []string   // likewise; without that the mode is refused
 	Git     Repository // of it the agent may change what a commit needs
-	Hide    []string   // what it may not even read
+	Hide    []string   // what it may not even read; a folder that is in Ralph, too, is empty
 	Show    []string   // parts of Hide that it may read
 	Network Network
 	Hosts   []string // of Listed: example.com, *.example.com or example.com:8443
@@ -244,6 +244,16 @@ func (b *Box) writable() []string {
 func (b *Box) protected() []string {
 	_, protect := b.Git.access()
 	return slices.Concat(b.Protect, b.Ralph, protect)
+}
+
+// closed reports whether a path is a folder that is both hidden and protected: it is empty in the
+// sandbox, and stays so.
+func (b *Box) closed(path string) bool {
+	if !slices.Contains(b.Hide, path) || !slices.Contains(b.Ralph, path) {
+		return false
+	}
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 // with returns an environment with further entries, which win.

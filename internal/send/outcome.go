@@ -37,7 +37,8 @@ type Report struct {
 	// nothing happens until a person resumes the loop
 	Resting bool `json:"resting,omitempty"`
 
-	key string // of a setting
+	key    string       // of a setting
+	origin event.Origin // of the command, as the runner found it
 }
 
 // watch reads the events after seq until the command's outcome is known, the patience is over, or
@@ -99,7 +100,7 @@ func (f *Report) Apply(e event.Event) bool {
 		}
 	case event.CommandReceived:
 		if p.ID == f.ID {
-			f.Outcome, f.Iteration = "received", e.Iter
+			f.Outcome, f.Iteration, f.origin = "received", e.Iter, p.Origin
 			return true
 		}
 	case event.CommandDelivered:
@@ -170,6 +171,9 @@ func (f *Report) Message() string {
 
 // hint is the next step after a refusal.
 func (f *Report) hint() string {
+	if f.origin == event.OriginAgent || f.origin == event.OriginOther {
+		return "do the work within what is set; 'ralph ask' asks a person"
+	}
 	if f.Kind == string(inbox.Answer) {
 		return fmt.Sprintf("'ralph answer %s' lists the open questions", f.Loop)
 	}

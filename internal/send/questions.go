@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
-	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -51,9 +49,6 @@ func (v Flags) Answer(e *cli.Env, words []string) error {
 	if len(words) == 0 {
 		return listQuestions(e, s, v.JSON)
 	}
-	if IsOwnAgent(e, s) {
-		return cli.Refuse("a person answers; the answer reaches you as a message", "an agent cannot answer its own questions")
-	}
 	return v.answer(e, s, words)
 }
 
@@ -79,12 +74,9 @@ func isNumber(word string) bool {
 	return err == nil
 }
 
-// IsOwnAgent reports whether this process works for the loop: its environment says so, or it
-// descends from the loop's runner.
+// IsOwnAgent reports whether the environment says that this process works for the loop. It is a
+// name for the sender of commands: the runner finds out by itself whose process gave one.
 func IsOwnAgent(e *cli.Env, s registry.Status) bool {
-	if s.Live.Alive && slices.Contains(process.Ancestors(), s.Live.PID) {
-		return true
-	}
 	own := e.Variable(cli.LoopDirVariable)
 	if own == "" {
 		return false

@@ -65,8 +65,7 @@ func readCommand(r *http.Request) (inbox.Command, error) {
 		return inbox.Command{}, err
 	}
 	c := inbox.Command{Kind: g.Kind, Text: strings.TrimSpace(g.Text), Key: g.Key, Value: g.Value, Question: g.Question, From: sender()}
-	switch c.Kind {
-	case inbox.Wait, inbox.Blocked, inbox.Ask:
+	if c.Kind.IsAgents() {
 		return c, errors.New(string(c.Kind) + " is a command of an agent")
 	}
 	return c, c.Check()

@@ -4,7 +4,8 @@
 // The worktree is .ralph/<name>/worktree, with a branch of its own; .ralph/<name>/worktree.json
 // describes it. That file is written before git makes anything, and again when the files of the
 // person that the settings name are copied: a worktree that is not ready is made again by the next
-// start, because nothing has worked in it.
+// start, because nothing has worked in it. An agent without a sandbox can write the file too: what
+// it says of a branch counts as far as git agrees.
 //
 //	w, made, err := workspace.Make(ctx, workspace.Plan{Home: home, Project: project, LoopDir: dir, Branch: "ralph/fix"})
 //	found, err := w.Copy(ctx, project, patterns)   // ignored files that are needed
@@ -87,6 +88,9 @@ func (w *Worktree) Project() string { return filepath.Join(w.Path, filepath.From
 func Read(loopDir string) (*Worktree, error) {
 	text, err := safefile.Read(filepath.Join(loopDir, Record), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, there := os.Lstat(filepath.Join(loopDir, Folder, ".git")); there == nil {
+			return nil, fmt.Errorf("read the loop's worktree: %s is there and %s is not, which ralph writes first and an agent may have removed", filepath.Join(loopDir, Folder), Record)
+		}
 		return nil, nil
 	}
 	w := &Worktree{Path: filepath.Join(loopDir, Folder)}
@@ -221,8 +225,10 @@ func (w *Worktree) SetMerged(loopDir, commit string) error {
 // Losses returns what the worktree has that is nowhere else.
 func (w *Worktree) Losses(ctx context.Context, project string, env ...string) (repo.Losses, error) {
 	l, err := repo.FindLosses(ctx, w.Path, project, env...)
-	if l.Head == w.Merged { // perhaps squashed
-		l.Unmerged = 0
+	if err == nil && l.Unmerged > 0 && l.Head == w.Merged { // squashed, unless an agent wrote that
+		if all, unknown := repo.Contains(ctx, project, l.Head, env...); unknown == nil && all {
+			l.Unmerged = 0
+		}
 	}
 	return l, err
 }
@@ -238,7 +244,8 @@ func (w *Worktree) Undo(ctx context.Context, project, loopDir string, env ...str
 		return err
 	}
 	if w.New {
-		_ = repo.DeleteBranch(ctx, project, w.Branch, w.Base, env...) // it was not made yet
+		// It may not have been made yet; or an agent wrote a person's branch there, which stays.
+		_ = repo.DeleteSpareBranch(ctx, project, w.Branch, w.Base, env...)
 	}
 	return errors.Join(os.RemoveAll(w.Path), os.Remove(filepath.Join(loopDir, Record)))
 }

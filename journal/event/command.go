@@ -31,6 +31,11 @@ func ParseCommandKind(text string) (CommandKind, error) {
 	return parse(text, "a kind of command", CommandKinds...)
 }
 
+// IsAgents reports whether an agent may ask its own loop for it. All else is up to people.
+func (k CommandKind) IsAgents() bool {
+	return k == CommandAsk || k == CommandWait || k == CommandBlocked
+}
+
 // IsMessage reports whether the command is a message to the agent.
 func (k CommandKind) IsMessage() bool {
 	return k == CommandSteer || k == CommandFollowUp || k == CommandAnswer

@@ -114,6 +114,8 @@ var samples = []event.Payload{
 	event.ReviewUndone{Story: "US-002", Files: []string{"list.go"}, Commits: 1, Ref: "refs/ralph/undone/01JD", Error: "git reset: failed"},
 	event.QuestionAsked{Number: 3, Text: "Postgres or SQLite?", Choices: []string{"postgres", "sqlite"}, Blocks: true, Command: "01JD000000000000000000000Q"},
 	event.QuestionAnswered{Number: 3, Question: "Postgres or SQLite?", Text: "postgres", From: "cli:ada@mill", Command: "01JD000000000000000000000R"},
+	event.CommandReceived{ID: "01JD000000000000000000000E", Kind: "stop", From: "mcp:claude", Origin: event.OriginOther, Loop: "night"},
+	event.CommandReceived{ID: "01JD000000000000000000000F", Kind: "stop", Origin: event.OriginUnknown, Doubt: "the process that gave it has ended"},
 }
 
 func TestEachTypeHasSample(t *testing.T) {

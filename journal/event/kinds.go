@@ -86,6 +86,18 @@ const (
 	ClaimStories   Claim = "stories"   // all stories of tasks.json are done
 )
 
+// Origin is whose process dropped a command, as far as the kernel says.
+type Origin string
+
+// Whose process it is.
+const (
+	OriginPerson  Origin = "person"      // descends from no agent of a loop
+	OriginAgent   Origin = "agent"       // of the loop's own agent, or that of a loop within it
+	OriginOuter   Origin = "outer-agent" // of the agent of a loop around it
+	OriginOther   Origin = "other-agent" // of the agent of any other loop
+	OriginUnknown Origin = "unknown"     // the kernel does not say it
+)
+
 // Delivery is how a command took effect.
 type Delivery string
 

@@ -309,6 +309,11 @@ type CommandReceived struct {
 	Blocks  bool     `json:"blocks,omitempty"` // of an ask: the work is not done without an answer
 	// of an answer: the number of the question
 	Question int `json:"question,omitempty"`
+	// person, agent, outer-agent, other-agent or unknown: what the kernel said of the process that
+	// dropped it
+	Origin Origin `json:"origin,omitempty"`
+	Loop   string `json:"loop,omitempty"`  // of outer-agent and other-agent: whose agent
+	Doubt  string `json:"doubt,omitempty"` // of unknown: what the kernel could not say
 }
 
 // CommandDelivered: the command has taken effect.

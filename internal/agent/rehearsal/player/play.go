@@ -316,12 +316,12 @@ func (p *player) inbox(s step) error {
 	})
 }
 
-// drop puts a command into the loop's inbox as any program can: it writes a file under another name
-// and renames it.
+// drop puts a command into the agent's part of the loop's inbox as any program can: it writes a
+// file under another name and renames it.
 func (p *player) drop(kind, text string) (string, error) {
 	id := ulid.MustNew(ulid.Timestamp(p.Now()), rand.Reader).String()
 	command := object(field{"v", 1}, field{"id", id}, field{"kind", kind}, field{"from", "agent:rehearsal"}, given("text", text))
-	const folder = "inbox/"
+	const folder = "from-agent/"
 	if err := p.loop.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}

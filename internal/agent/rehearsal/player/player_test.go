@@ -588,11 +588,11 @@ func TestInboxStep(t *testing.T) {
 	id, ok := strings.CutPrefix(returned.Output, "dropped ")
 	p.expect(finished)
 	p.leave(0)
-	text, err := os.ReadFile(filepath.Join(dir, "inbox", id+".json"))
+	text, err := os.ReadFile(filepath.Join(dir, "from-agent", id+".json"))
 	if want := `{"v":1,"id":"` + id + `","kind":"wait","from":"agent:rehearsal","text":"I need the key of 3"}` + "\n"; !ok || err != nil || string(text) != want {
 		t.Errorf("%v\ngot  %swant %s", err, text, want)
 	}
-	if names, err := filepath.Glob(filepath.Join(dir, "inbox", ".*")); err != nil || len(names) > 0 {
+	if names, err := filepath.Glob(filepath.Join(dir, "from-agent", ".*")); err != nil || len(names) > 0 {
 		t.Errorf("%v is left, %v", names, err)
 	}
 }
