@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -81,6 +82,8 @@ func TestScript(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "bwrap": // a container may not allow it
 				return exec.Command("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "--proc", "/proc", "true").Run() == nil, nil
+			case "landlock":
+				return sandbox.Landlock.Check() == nil, nil
 			}
 			return false, nil
 		},
