@@ -64,6 +64,7 @@ func TestPlantedGitFiles(t *testing.T) {
 					if linked {
 						command(t, main, "git", "worktree", "add", "-q", p.Dir)
 						p.Git.Own = command(t, p.Dir, "git", "rev-parse", "--absolute-git-dir")
+						p.Show = append(p.Show, p.Git.Common)
 					}
 				})
 				there := map[string]bool{}
