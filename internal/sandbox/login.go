@@ -159,11 +159,10 @@ func (b *Box) followLogins(ctx context.Context, w *filewatch.Watch) {
 		named := func(l *login) bool {
 			return slices.Contains(names, filepath.Base(l.copy)) || slices.Contains(names, filepath.Base(l.mine))
 		}
-		if !slices.Contains(names, "") && !slices.ContainsFunc(b.logins, named) {
-			continue
-		}
 		b.mu.Lock()
-		_ = b.matchLogins(true) // what stays wrong is reported after the turn
+		if slices.Contains(names, "") || slices.ContainsFunc(b.logins, named) {
+			_ = b.matchLogins(true) // what stays wrong is reported after the turn
+		}
 		b.mu.Unlock()
 	}
 }
