@@ -147,6 +147,8 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 			return warning(sandboxed(p)), true
 		}
 		return good(sandboxed(p)), true
+	case event.SandboxCorrected:
+		return warning(corrected(p)), true
 	case event.TelemetryFailed:
 		return warning("the trace is not sent: " + p.Why + "; the loop goes on, and the rest is sent later"), true
 	case event.TelemetryRestored:
@@ -165,6 +167,9 @@ func quotaText(p event.AgentQuota) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// corrected says what ralph put right around a sandbox.
+func corrected(p event.SandboxCorrected) string { return "ralph " + strings.Join(p.Did, "; ralph ") }
 
 // sandboxed says in which sandbox the agents work.
 func sandboxed(p event.SandboxOpened) string {

@@ -138,6 +138,8 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 		v.say("Quota used: %s", quotaText(p))
 	case event.SandboxOpened:
 		v.say("Sandbox: %s", sandboxed(p))
+	case event.SandboxCorrected:
+		v.say("Sandbox: %s", corrected(p))
 	case event.TelemetryFailed:
 		v.say("Trace not sent: %s", p.Why)
 	case event.TelemetryRestored:

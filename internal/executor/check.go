@@ -31,7 +31,9 @@ type checkPlan struct {
 // check inspects the agent's work and runs the guardrails.
 func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, cause event.Seq) error {
 	if x.cfg.Settle != nil {
-		x.cfg.Settle(ctx)
+		if did := x.cfg.Settle(ctx); len(did) > 0 {
+			x.deliver(event.SandboxCorrected{Did: did}, d.Iteration, cause)
+		}
 	}
 	if err := x.restoreSnapshot(d.Iteration, last.files, cause); err != nil {
 		return err

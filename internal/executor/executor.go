@@ -56,8 +56,8 @@ type Config struct {
 	Snapshots int
 
 	// Settle returns, after the agent has ended, when the files are as it wrote them, and git's as
-	// they have to be. It may be nil.
-	Settle func(context.Context)
+	// they have to be. It returns what ralph put right for that. It may be nil.
+	Settle func(context.Context) []string
 
 	// Hold returns what keeps the next iteration from beginning, or lets it begin. It may be nil.
 	Hold func() []event.Draft

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +32,8 @@ func (e *SandboxError) Hint() string {
 	return "'ralph doctor --sandbox' shows what works here; sandbox.mode chooses another, or none"
 }
 
-// sandboxFolder is the folder in the loop's with the caches of sandboxed programs.
+// sandboxFolder is the folder in the loop's with the caches of sandboxed programs, and with what
+// agents keep.
 const sandboxFolder = "sandbox"
 
 // openSandbox opens the sandbox of the settings. It ends what a dead runner left in it.
@@ -145,10 +147,7 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	if home != "" {
 		p.HideHome(home)
 		p.Show = append(p.Show, r.Project, r.Dir)
-		for _, a := range r.Settings.AllAgents() {
-			write, protect := sandbox.StateOf(a.Program(), home, append(slices.Clone(r.Env), r.environment(0, 0)...))
-			p.Write, p.Protect = append(p.Write, write...), append(p.Protect, protect...)
-		}
+		r.addStates(&p, home)
 	}
 	p.Hide = append(p.Hide, r.Home)
 	p.Show = append(p.Show, filepath.Join(r.Home, "registry"))
@@ -166,6 +165,31 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		p.Write = existing(p.Write)
 	}
 	return p, nil
+}
+
+// addStates names what the loop's agents keep. Where pi keeps sessions by a setting, it may write.
+func (r *runner) addStates(p *sandbox.Policy, home string) {
+	for place, a := range r.Settings.AllAgents() {
+		program := a.Program()
+		if known, ok := a.Known(); ok {
+			program = known.Program
+		}
+		var sessions []string
+		if a.Session != "" {
+			sessions = append(sessions, a.Session)
+		}
+		for _, s := range sandbox.StatesOf(program, home, r.environment(place, 0), sessions...) {
+			at := slices.IndexFunc(p.States, func(other sandbox.State) bool { return other.Name == s.Name })
+			if at >= 0 {
+				p.States[at].Wanted = append(p.States[at].Wanted, sessions...)
+			} else {
+				p.States = append(p.States, s)
+			}
+		}
+		if a.SessionDir != "" {
+			p.Write = append(p.Write, placeOf(a.SessionDir, r.WorkDir, home))
+		}
+	}
 }
 
 // placeOf returns the path that a name in sandbox.write and its like means.
@@ -231,7 +255,7 @@ func (r *runner) closeSandbox() {
 	if r.sandbox == nil {
 		return
 	}
-	r.putBack()
+	_ = r.putBack() // the journal is closed; the log has them
 	if n, hosts := r.sandbox.Refused(); n > 0 {
 		r.warn(fmt.Errorf("the sandbox refused %s, to %s", units.Quantity(n, "connection"), strings.Join(hosts, ", ")))
 	}
@@ -246,9 +270,12 @@ func (r *runner) closeSandbox() {
 
 // wrap returns the command that runs an agent in the sandbox.
 func (r *runner) wrap(argv, env []string) (wrapped, environment []string, err error) {
+	// What an agent left that was killed; settle did it for others.
+	if notes := r.putBack(); len(notes) > 0 {
+		r.recordLater(event.SandboxCorrected{Did: notes})
+	}
 	ctx := context.Background() // each of these has a limit of its own
-	r.putBack()
-	err = r.sandbox.Sweep(ctx) // of an agent that was killed
+	err = r.sandbox.Sweep(ctx)
 	if err == nil && r.interrupted.Swap(false) {
 		err = r.sandbox.Refresh(ctx)
 	}
@@ -262,24 +289,26 @@ func (r *runner) wrap(argv, env []string) (wrapped, environment []string, err er
 }
 
 // settle waits until the files are those that the agent wrote, and puts git's own files back.
-func (r *runner) settle(ctx context.Context) {
+func (r *runner) settle(ctx context.Context) (notes []string) {
 	if wait := r.sandbox.Settle(); wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 		}
 	}
-	r.putBack()
+	return r.putBack()
 }
 
-func (r *runner) putBack() {
-	aside, err := r.sandbox.PutBack()
-	if len(aside) > 0 {
-		r.warn(fmt.Errorf("the agent changed files of git's that are not its own; ralph moved %s", strings.Join(aside, "; ")))
+// putBack returns what ralph did, for the journal.
+func (r *runner) putBack() (notes []string) {
+	notes, err := r.sandbox.PutBack()
+	for _, note := range notes {
+		r.warn(errors.New("the sandbox " + note))
 	}
 	if err != nil {
-		r.warn(fmt.Errorf("put files of git's back: %w", err))
+		r.warn(fmt.Errorf("put back what the agent changed around its sandbox: %w", err))
 	}
+	return notes
 }
 
 // wrapProbe is wrap for a question to the agent's program.

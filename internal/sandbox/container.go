@@ -56,12 +56,15 @@ func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 			mount(path, ":ro")
 		}
 	}
+	for _, path := range b.linked() {
+		mount(path, ":ro")
+	}
 	var inside []string
 	if b.proxy != nil {
 		wrapped = append(wrapped, "--volume", b.proxy.Socket+":"+b.proxy.Socket, "--volume", b.Self+":"+selfInside+":ro")
 		inside = []string{selfInside, "inside", "--proxy", b.proxy.Socket, "--"}
 	}
-	for _, entry := range with(b.passed(env), b.caches()...) {
+	for _, entry := range slices.Concat(b.passed(env), b.leads(env), b.caches()) {
 		wrapped = append(wrapped, "--env", entry)
 	}
 	return slices.Concat(append(wrapped, b.Image), inside, argv), env

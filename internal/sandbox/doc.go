@@ -5,7 +5,7 @@
 //	box, err := sandbox.OpenBox(ctx, p)    // starts the proxy, if the network is limited
 //	argv, env, err := box.Wrap(argv, env)  // of each process of the agent
 //	err = box.Sweep(ctx)                   // containers that a dead runner left
-//	aside, err := box.PutBack()            // after a process of the agent has ended
+//	notes, err := box.PutBack()            // after a process of the agent has ended
 //	err = box.Close()
 //
 // A wrapped command is a longer one: bwrap … -- ralph inside … -- agent. The program "ralph inside"
@@ -71,11 +71,12 @@ type Policy struct {
 	Git     Repository // of it the agent may change what a commit needs
 	Hide    []string   // what it may not even read; a folder that is in Ralph, too, is empty
 	Show    []string   // parts of Hide that it may read
+	States  []State    // what agents keep, of which they get copies in Temp
 	Network Network
 	Hosts   []string // of Listed: example.com, *.example.com or example.com:8443
 	Self    string   // the program ralph
 	Name    string   // of the sandbox: the same for all processes of a loop
-	Temp    string   // a folder for temporary files, which exists
+	Temp    string   // a folder for temporary files, which exists and stays with the loop
 
 	// Of containers.
 	Image  string
@@ -91,12 +92,19 @@ type Box struct {
 	Policy
 	proxy *Proxy       // nil unless the network is listed
 	count atomic.Int64 // of containers
+	probe bool
 
 	mu       sync.Mutex
 	prepared bool
 	made     []string // folders that close a missing name
 	links    []string // in git's files, before the agent began
 	pins     []pin
+	ran      map[string]digest // settings and hooks of repositories in the tree, likewise
+	todo     []string          // lines of an unfinished rebase that run programs, likewise
+	logins   []*login
+	watches  sync.WaitGroup
+	unwatch  func()
+	notes    []string // for a person, until PutBack returns them
 }
 
 // ErrUnavailable reports that a mode does not work on this machine.
@@ -157,6 +165,10 @@ func OpenBox(ctx context.Context, p Policy) (*Box, error) {
 		return nil, fmt.Errorf("sandbox %s takes from root the right to change the files of others, and %s belongs to the user %d: run ralph as that user", p.Mode, p.Dir, owner)
 	}
 	b := &Box{Policy: p}
+	if p.Mode == DockerSandbox || p.Mode == None {
+		b.States = nil // the first has a folder of its own: State
+	}
+	b.Show = slices.Concat(p.Show, b.linked())
 	if p.Network == Listed && p.Mode != DockerSandbox {
 		proxy, err := StartProxy(p.Hosts)
 		if err != nil {
@@ -172,10 +184,14 @@ func OpenBox(ctx context.Context, p Policy) (*Box, error) {
 	return b, nil
 }
 
-// Probe returns the same sandbox for a short command beside the agent.
+// Probe returns the same sandbox for a short command beside the agent, which needs no login. Of
+// docker-sandbox it is the same machine, since another one would have to be made.
 func (b *Box) Probe() *Box {
-	probe := &Box{Policy: b.Policy, proxy: b.proxy}
-	probe.Name += "-probe"
+	probe := &Box{Policy: b.Policy, proxy: b.proxy, probe: true}
+	probe.States = nil
+	if b.Mode != DockerSandbox {
+		probe.Name += "-probe"
+	}
 	return probe
 }
 
@@ -184,6 +200,13 @@ func (b *Box) Probe() *Box {
 func (b *Box) Close() error {
 	if b == nil {
 		return nil
+	}
+	b.mu.Lock()
+	unwatch := b.unwatch
+	b.mu.Unlock()
+	if unwatch != nil {
+		unwatch()
+		b.watches.Wait()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,15 +238,16 @@ func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error
 	if err := b.prepare(); err != nil {
 		return nil, nil, fmt.Errorf("sandbox %s: %w", b.Mode, err)
 	}
+	led := with(env, b.leads(env)...)
 	switch b.Mode {
 	case None, "":
 		return argv, env, nil
 	case Bwrap:
-		wrapped, environment, err = b.bwrap(argv, env)
+		wrapped, environment, err = b.bwrap(argv, led)
 	case Landlock:
-		wrapped, environment, err = b.landlock(argv, env)
+		wrapped, environment, err = b.landlock(argv, led)
 	case Seatbelt:
-		wrapped, environment, err = b.seatbelt(argv, env)
+		wrapped, environment, err = b.seatbelt(argv, led)
 	case Docker, Podman:
 		wrapped, environment = b.container(argv, env)
 	case DockerSandbox:

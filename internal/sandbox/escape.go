@@ -138,7 +138,10 @@ func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"),
 	}
 	policy.HideHome(t.Home)
-	return t, policy, nil
+	for _, program := range agents() {
+		policy.States = append(policy.States, StatesOf(program, t.Home, nil)...)
+	}
+	return t, policy, t.Ground.layLogins()
 }
 
 // logins are some of those in a home folder, the last of a program that is not known.
@@ -191,7 +194,7 @@ func (t targets) try(ctx context.Context, policy Policy) ([]Attempt, error) {
 		self = selfInside
 		box.Protect = append(box.Protect, policy.Self)
 	}
-	argv, env, err := box.Wrap([]string{self, "inside", "--escape", string(text)}, os.Environ())
+	argv, env, err := box.Wrap([]string{self, "inside", "--escape", string(text)}, environOf(policy))
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +226,21 @@ func (t targets) try(ctx context.Context, policy Policy) ([]Attempt, error) {
 		return attempts, nil
 	}
 	return append(attempts, t.left()), nil
+}
+
+// environOf is the environment of a person whose home is that of the attempts. A client of
+// containers needs its own.
+func environOf(p Policy) []string {
+	env := os.Environ()
+	for _, s := range p.States {
+		switch {
+		case s.Variable != "HOME":
+			env = append(env, s.Variable+"=")
+		case !p.Mode.Contained():
+			env = append(env, "HOME="+s.Home)
+		}
+	}
+	return env
 }
 
 // left looks for the process that the attempts left behind.
@@ -271,6 +289,9 @@ func (t targets) attempts() []Attempt {
 	try("change a setting of the kernel", openKernelSetting)
 	try("unmount a protection", func() error { return unmount(filepath.Dir(t.Journal)) })
 	try("make a device", func() error { return makeDevice(filepath.Join(t.Tree, "device")) })
+	for _, program := range agents() {
+		try(settingsOf+program, func() error { return t.Ground.plantSettings(program) })
+	}
 	all = append(all, t.usable()...)
 	if err := leaveProcess(t.Mark); err != nil {
 		all = append(all, Attempt{What: leaveBehind, Says: err.Error()})

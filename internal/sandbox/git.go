@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -209,6 +210,9 @@ func (b *Box) prepare() error {
 			return err
 		}
 	}
+	if err := b.prepareStates(); err != nil {
+		return err
+	}
 	if b.prepared {
 		return nil
 	}
@@ -216,13 +220,20 @@ func (b *Box) prepare() error {
 	if b.Mode == Landlock {
 		b.pins, err = b.Git.pins()
 	}
-	b.links, b.prepared = b.Git.links(), true
+	if err == nil {
+		b.ran, err = b.runnable()
+	}
+	if text, failed := safefile.Read(b.Git.todo(), maxTodo); failed == nil && b.Git.Common != "" {
+		b.todo = programsOf(text)
+	}
+	b.links, b.prepared = b.Git.links(), err == nil
 	return err
 }
 
 // PutBack undoes what an agent did to git's files so that git would run or write something else for
-// a person, where the mode does not prevent it. What it replaces is set aside, and named.
-func (b *Box) PutBack() (aside []string, err error) {
+// a person, where the mode does not prevent it, and takes over a login that the agent refreshed. It
+// returns what a person should know: what it replaced was set aside.
+func (b *Box) PutBack() (notes []string, err error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -231,6 +242,12 @@ func (b *Box) PutBack() (aside []string, err error) {
 	if !b.prepared {
 		return nil, nil
 	}
+	err = errors.Join(b.matchLogins(false), b.putBackGit(), b.putBackNested(), b.putBackRebase())
+	notes, b.notes = b.notes, nil
+	return notes, err
+}
+
+func (b *Box) putBackGit() error {
 	var errs []error
 	setAside := func(path string) bool {
 		to, err := b.setAside(path)
@@ -238,7 +255,7 @@ func (b *Box) PutBack() (aside []string, err error) {
 			errs = append(errs, err)
 			return false
 		}
-		aside = append(aside, path+" to "+to)
+		b.note("moved %s to %s", path, to)
 		return true
 	}
 	for _, path := range b.Git.links() {
@@ -256,12 +273,16 @@ func (b *Box) PutBack() (aside []string, err error) {
 		}
 		if p.content != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				aside = append(aside, p.path+", which was missing")
+				b.note("made %s again, which was missing", p.path)
 			}
 			errs = append(errs, safefile.Replace(safefile.Dir(filepath.Dir(p.path)), filepath.Base(p.path), p.content, 0o644))
 		}
 	}
-	return aside, errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+func (b *Box) note(format string, args ...any) {
+	b.notes = append(b.notes, fmt.Sprintf(format, args...))
 }
 
 // setAside moves what is at path into a new folder for temporary files, or, if that is on another

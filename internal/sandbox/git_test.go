@@ -64,6 +64,7 @@ func TestPlantedGitFiles(t *testing.T) {
 					if linked {
 						command(t, main, "git", "worktree", "add", "-q", p.Dir)
 						p.Git.Own = command(t, p.Dir, "git", "rev-parse", "--absolute-git-dir")
+						p.Show = append(p.Show, p.Git.Common)
 					}
 				})
 				there := map[string]bool{}
@@ -102,5 +103,67 @@ func TestPlantedGitFiles(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPlantedRepositories shows that a person's git runs nothing of a repository that an agent put
+// into the tree and the index, nor of a rebase that it began, and that a person's own stay.
+func TestPlantedRepositories(t *testing.T) {
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			var own string
+			b := box(t, mode, func(p *Policy) {
+				main := filepath.Join(filepath.Dir(p.Dir), "main")
+				t.Setenv("HOME", filepath.Join(filepath.Dir(p.Dir), "home"))
+				p.Show = append(p.Show, os.Getenv("HOME"))
+				lay(t, os.Getenv("HOME"), map[string]string{".gitconfig": "[user]\n\temail = a@b\n\tname = a\n"})
+				command(t, filepath.Dir(p.Dir), "git", "init", "-q", "-b", "main", main)
+				command(t, main, "git", "commit", "-q", "--allow-empty", "-m", "one")
+				command(t, main, "git", "worktree", "add", "-q", p.Dir)
+				p.Git = Repository{Tree: p.Dir, Common: filepath.Join(main, ".git"), Own: command(t, p.Dir, "git", "rev-parse", "--absolute-git-dir")}
+				own = filepath.Join(p.Dir, "own")
+				command(t, p.Dir, "git", "init", "-q", own)
+				command(t, own, "git", "commit", "-q", "--allow-empty", "-m", "one")
+				command(t, own, "git", "config", "alias.x", "!true")
+			})
+			out, err := b.runs(t, `set -e
+printf '#!/bin/sh\necho ran >> "$0.ran"\n' > run; chmod +x run
+git init -q a; git -C a commit -q --allow-empty -m one; git add a
+git init -q b; git -C b commit -q --allow-empty -m one
+cp -r b a/c; git -C a add c; git -C a commit -q -m two; git add a; git commit -q -m by-the-agent
+for dir in a b a/c; do cp run $dir/.git/hooks/post-index-change; git -C $dir config core.fsmonitor "$PWD/run"; rm -f run.ran; done
+own=$(git rev-parse --absolute-git-dir); mkdir "$own/rebase-merge"; cd "$own/rebase-merge"
+printf 'pick %s\nexec %s/run\nx %s/run\n' "$(git rev-parse HEAD)" "$OLDPWD" "$OLDPWD" > git-rebase-todo
+`)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			_ = os.Remove(filepath.Join(b.Dir, "run.ran"))
+			notes, err := b.PutBack()
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Join(notes, "\n")
+			for _, name := range []string{"a/.git/config", "a/.git/hooks/post-index-change", "b/.git/config", "a/c/.git/config", "rebase-merge/git-rebase-todo"} {
+				if !strings.Contains(said, name) {
+					t.Errorf("%s is not named: %s", name, said)
+				}
+			}
+			if todo := read(t, b.Git.todo()); !strings.HasPrefix(todo, "pick ") || strings.Contains(todo, "run") {
+				t.Errorf("the rebase is %q", todo)
+			}
+			command(t, b.Dir, "git", "status")
+			command(t, b.Dir, "git", "add", "-A")
+			command(t, b.Dir, "git", "status")
+			if _, err := os.Stat(filepath.Join(b.Dir, "run.ran")); err == nil {
+				t.Error("git ran the agent's program")
+			}
+			if got := command(t, own, "git", "config", "alias.x"); got != "!true" {
+				t.Errorf("the person's repository has %q", got)
+			}
+			if notes, err := b.PutBack(); err != nil || len(notes) > 0 {
+				t.Errorf("once more: %q, %v", notes, err)
+			}
+		})
 	}
 }

@@ -89,6 +89,9 @@ var seeds = []seed{
 	{"plant ~/.profile", "profile", func(g ground, name string) error {
 		return errors.Join(os.MkdirAll(g.evil(), 0o700), overwrite(filepath.Join(g.Home, ".profile"), g.script(name), 0o600))
 	}, nil},
+	// The first to be planted, since git is run for that.
+	{"plant a repository in the index", "nested", ground.addRepository, nil},
+	{"plant a step of a rebase", "rebase", ground.beginRebase, nil},
 }
 
 // settingsOfGround are those of the repository.
@@ -129,6 +132,43 @@ func (g ground) replaceGit(name string) error {
 	return err
 }
 
+// addRepository has git's index name a repository whose settings run a program.
+func (g ground) addRepository(name string) error {
+	ctx, dir := context.Background(), filepath.Join(g.evil(), name+"-repository")
+	err := os.MkdirAll(dir, 0o700)
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "by an agent"}} {
+		if err == nil {
+			err = g.git(ctx, dir, args...)
+		}
+	}
+	text, failed := g.settings(name)
+	err = errors.Join(err, failed)
+	if err == nil {
+		err = safefile.WriteFile(filepath.Join(dir, ".git", "config"), []byte(text), 0o600)
+	}
+	if err == nil {
+		path, _ := filepath.Rel(g.Tree, dir)
+		err = g.git(ctx, g.Tree, "-c", "core.fsmonitor=false", "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+","+path)
+	}
+	return err
+}
+
+// beginRebase leaves the state of a rebase whose next step is a program.
+func (g ground) beginRebase(name string) error {
+	program, err := g.program(name)
+	head, failed := safefile.Read(filepath.Join(g.Own, "HEAD"), 1<<10)
+	branch := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
+	commit, missing := safefile.Read(filepath.Join(g.Common, filepath.FromSlash(branch)), 1<<10)
+	dir := filepath.Join(g.Own, "rebase-merge")
+	err = errors.Join(err, failed, missing, os.MkdirAll(dir, 0o700))
+	for file, text := range map[string]string{
+		"git-rebase-todo": "exec " + program + "\n", "head-name": branch + "\n", "onto": string(commit), "orig-head": string(commit), "interactive": "",
+	} {
+		err = errors.Join(err, overwrite(filepath.Join(dir, file), text, 0o600))
+	}
+	return err
+}
+
 // plant tries all, from within the sandbox, the last first: the first change where git looks for
 // the others.
 func (g ground) plant(try func(what string, do func() error)) {
@@ -144,6 +184,7 @@ func (g ground) plant(try func(what string, do func() error)) {
 //
 // Without git there is none, and nothing is planted.
 func (g *ground) lay(ctx context.Context, main, home string, linked bool) error {
+	g.Tree, g.Home = main, home
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil
 	}
@@ -194,6 +235,17 @@ func (g *ground) run(ctx context.Context, dir string, argv ...string) error {
 // harvest looks what a person's git and shell run of what was planted: of all attempts, only those
 // for which that is so have succeeded. That git fails is no matter.
 func (g *ground) harvest(ctx context.Context, attempts []Attempt) {
+	for _, program := range agents() {
+		i := slices.IndexFunc(attempts, func(a Attempt) bool { return a.What == settingsOf+program })
+		if i < 0 {
+			continue
+		}
+		if found := g.settingsPlanted(program); found != "" {
+			attempts[i].Escaped, attempts[i].Says = true, "a person's session of "+program+" runs what is in "+found
+		} else if attempts[i].Escaped {
+			attempts[i].Escaped, attempts[i].Says = false, "it is in the loop's copy alone"
+		}
+	}
 	changed := true
 	for _, s := range seeds {
 		i := slices.IndexFunc(attempts, func(a Attempt) bool { return a.What == s.what })
@@ -203,6 +255,7 @@ func (g *ground) harvest(ctx context.Context, attempts []Attempt) {
 		if changed {
 			_ = g.git(ctx, g.Tree, "status")
 			_ = g.git(ctx, g.Tree, "commit", "-q", "--allow-empty", "-m", "by a person")
+			_ = g.git(ctx, g.Tree, "rebase", "--continue")
 			_ = g.run(ctx, g.Tree, "sh", "-l", "-c", "true")
 			changed = false
 		}

@@ -164,6 +164,9 @@ func NameOf(id string) string { return "ralph-" + strings.ToLower(id) }
 
 // inVM runs the agent of the machine, whose program the machine has. Variables do not reach it.
 func (b *Box) inVM(argv, env []string) (wrapped, environment []string) {
+	if b.probe {
+		return slices.Concat([]string{"docker", "sandbox", "exec", b.Name}, argv), env
+	}
 	return slices.Concat([]string{"docker", "sandbox", "run", b.Name, "--"}, argv[min(1, len(argv)):]), env
 }
 

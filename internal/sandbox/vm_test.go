@@ -113,6 +113,10 @@ func TestDockerSandbox(t *testing.T) {
 	if got := calls(t, bin); len(got) != 1 || got[0] != "sandbox stop "+name {
 		t.Errorf("%q", got)
 	}
+	// A question to the agent's program asks the machine that is there.
+	if probe, _, err := b.Probe().Wrap([]string{"claude", "--version"}, nil); err != nil || strings.Join(probe, " ") != "docker sandbox exec "+name+" claude --version" {
+		t.Errorf("%q, %v", probe, err)
+	}
 	if b.Settle() <= 0 {
 		t.Error("nothing waits for the files")
 	}

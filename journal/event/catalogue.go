@@ -59,6 +59,7 @@ func (ClockJumped) EventType() Type          { return TypeClockJumped }
 func (NotificationSent) EventType() Type     { return TypeNotificationSent }
 func (NotificationFailed) EventType() Type   { return TypeNotificationFailed }
 func (SandboxOpened) EventType() Type        { return TypeSandboxOpened }
+func (SandboxCorrected) EventType() Type     { return TypeSandboxCorrected }
 func (LoopHeld) EventType() Type             { return TypeLoopHeld }
 func (LoopReleased) EventType() Type         { return TypeLoopReleased }
 func (AgentHeld) EventType() Type            { return TypeAgentHeld }
@@ -142,6 +143,7 @@ var catalogue = []entry{
 	entryOf[NotificationSent](),
 	entryOf[NotificationFailed](),
 	entryOf[SandboxOpened](),
+	entryOf[SandboxCorrected](),
 	entryOf[LoopHeld](),
 	entryOf[LoopReleased](),
 	entryOf[AgentHeld](),

@@ -75,6 +75,7 @@ const (
 	TypeNotificationSent   Type = "notification.sent"
 	TypeNotificationFailed Type = "notification.failed"
 	TypeSandboxOpened      Type = "sandbox.opened"
+	TypeSandboxCorrected   Type = "sandbox.corrected"
 	TypeLoopHeld           Type = "loop.held"
 	TypeLoopReleased       Type = "loop.released"
 	TypeAgentQuota         Type = "agent.quota"

@@ -312,6 +312,8 @@ export class Fold {
 				return this.note("info", d.person ? "A person lets the loop go on." : "Nothing holds the loop any more.");
 			case "sandbox.opened":
 				return why === "" ? this.note("info", `The agent works in a sandbox (${str(d.mode)}).`) : this.note("warning", `No sandbox holds here: ${why}`);
+			case "sandbox.corrected":
+				return this.note("warning", list(d.did).map((did) => `Ralph ${str(did)}`).join("\n"));
 			case "notification.failed":
 				return this.note("warning", `No notification by ${str(d.channel)}: ${why}`);
 			case "telemetry.failed":

@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/safefile"
+)
+
+// A git that finds a repository in the work tree, or in its index, asks it for its state, with the
+// settings and hooks of that repository. So what would run there is set aside if an agent wrote it.
+
+const (
+	maxNested   = 64      // repositories
+	maxSettings = 1 << 20 // bytes of one file
+)
+
+// inert are settings of a repository that run no program and lead to no other settings. A star is
+// the name of a remote, a branch or a submodule.
+var inert = []string{
+	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.worktree",
+	"core.autocrlf", "core.eol", "core.untrackedcache", "core.splitindex", "core.sparsecheckout", "core.sparsecheckoutcone", "core.quotepath", "index.sparse",
+	"extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig", "extensions.partialclone", "extensions.preciousobjects",
+	"user.name", "user.email", "init.defaultbranch", "pull.rebase", "push.default", "commit.gpgsign", "tag.gpgsign", "gc.auto",
+	"remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "remote.*.tagopt", "remote.*.prune", "remote.*.promisor", "remote.*.partialclonefilter",
+	"branch.*.remote", "branch.*.merge", "branch.*.rebase", "branch.*.vscode-merge-base", "submodule.active", "submodule.*.url", "submodule.*.active",
+}
+
+// isInert reports whether a setting is one of those.
+func isInert(name string) bool {
+	first, last := strings.IndexByte(name, '.'), strings.LastIndexByte(name, '.')
+	if first >= 0 && first < last {
+		name = name[:first] + ".*" + name[last:]
+	}
+	return slices.Contains(inert, name)
+}
+
+// A digest is that of a file; zero of one that cannot be read.
+type digest [sha256.Size]byte
+
+// runnable returns the files of repositories in the tree of which git would run something, and
+// which an agent may change.
+func (b *Box) runnable() (map[string]digest, error) {
+	found := map[string]digest{}
+	if b.Git.Common == "" || b.Mode == None || b.Mode == DockerSandbox {
+		return found, nil
+	}
+	ctx := context.Background() // each call of git has a limit of its own
+	trees, err := repo.Gitlinks(ctx, b.Git.Tree)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := repo.Repos(ctx, b.Git.Tree) // which git adds to the index with all that is new
+	if err != nil {
+		return nil, err
+	}
+	var seen []string
+	for trees = append(trees, beside...); len(trees) > 0 && len(seen) < maxNested; trees = trees[1:] {
+		dir := gitFolder(trees[0])
+		if dir == "" || dir == b.Git.Own || dir == b.Git.Common || slices.Contains(seen, dir) {
+			continue
+		}
+		seen = append(seen, dir)
+		for _, path := range b.running(ctx, dir) {
+			found[path] = digestOf(path)
+		}
+		if more, err := repo.Gitlinks(ctx, trees[0]); err == nil { // else git finds nothing there either
+			trees = append(trees, more...)
+		}
+	}
+	return found, nil
+}
+
+// gitFolder returns the folder of git's of a work tree; "" without one.
+func gitFolder(tree string) string {
+	path := filepath.Join(tree, ".git")
+	if text, err := safefile.ReadLinked(path, maxPin); err == nil {
+		to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+		if !ok {
+			return ""
+		}
+		if path = strings.TrimSpace(to); !filepath.IsAbs(path) {
+			path = filepath.Join(tree, path)
+		}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// running returns the files of a folder of git's that run something, as far as an agent may change
+// them: its settings and its hooks.
+func (b *Box) running(ctx context.Context, dir string) (paths []string) {
+	dirs := []string{dir}
+	if text, err := safefile.ReadLinked(filepath.Join(dir, "commondir"), maxPin); err == nil {
+		common := strings.TrimSpace(string(text))
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(dir, common)
+		}
+		if common, err = filepath.EvalSymlinks(common); err == nil && common != b.Git.Common {
+			dirs = append(dirs, common)
+		}
+	}
+	for _, dir := range dirs {
+		for _, name := range []string{"config", "config.worktree"} {
+			path := filepath.Join(dir, name)
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			names, err := repo.SettingNames(ctx, path)
+			if err != nil || slices.ContainsFunc(names, func(name string) bool { return !isInert(name) }) {
+				paths = append(paths, path)
+			}
+		}
+		hooks, _ := os.ReadDir(filepath.Join(dir, "hooks"))
+		for _, hook := range hooks {
+			if !strings.HasSuffix(hook.Name(), ".sample") {
+				paths = append(paths, filepath.Join(dir, "hooks", hook.Name()))
+			}
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return !b.changeable(path) })
+}
+
+// changeable reports whether an agent may change a file. Landlock protects nothing in a folder that
+// may be changed.
+func (b *Box) changeable(path string) bool {
+	around := func(dir string) bool { return within(dir, path) }
+	return slices.ContainsFunc(b.writable(), around) && (b.Mode == Landlock || !slices.ContainsFunc(b.protected(), around))
+}
+
+func digestOf(path string) (d digest) {
+	if text, err := safefile.ReadLinked(path, maxSettings); err == nil {
+		d = sha256.Sum256(text)
+	}
+	return d
+}
+
+// putBackNested sets aside what would run in repositories of the tree and was not there before the
+// agent began.
+func (b *Box) putBackNested() error {
+	now, err := b.runnable()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for path, is := range now {
+		if was := b.ran[path]; was == is && was != (digest{}) {
+			continue
+		}
+		to, err := b.setAside(path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		b.note("moved %s, which git would run, to %s", path, to)
+	}
+	return errors.Join(errs...)
+}
+
+// todo is what an unfinished rebase does next.
+func (r Repository) todo() string { return filepath.Join(r.Own, "rebase-merge", "git-rebase-todo") }
+
+const maxTodo = 4 << 20 // bytes
+
+// programsOf returns the lines of a rebase that run a program.
+func programsOf(todo []byte) (lines []string) {
+	for line := range strings.Lines(string(todo)) {
+		if word := strings.TrimLeft(line, " \t"); strings.HasPrefix(word, "x") || strings.HasPrefix(word, "exec") {
+			lines = append(lines, strings.TrimRight(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// putBackRebase takes the lines that run a program out of an unfinished rebase, except those that
+// were there before the agent began.
+func (b *Box) putBackRebase() error {
+	if b.Git.Common == "" {
+		return nil
+	}
+	path := b.Git.todo()
+	text, err := safefile.Read(path, maxTodo)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var plain []string
+	removed := err != nil // a link, or too much of it
+	for line := range strings.Lines(string(text)) {
+		if run := programsOf([]byte(line)); len(run) > 0 && !slices.Contains(b.todo, run[0]) {
+			removed = true
+		} else {
+			plain = append(plain, line)
+		}
+	}
+	if !removed {
+		return nil
+	}
+	to, err := b.setAside(path)
+	if err != nil {
+		return err
+	}
+	b.note("took lines that run a program out of the unfinished rebase in %s, and moved it to %s", path, to)
+	return safefile.Replace(safefile.Dir(filepath.Dir(path)), filepath.Base(path), []byte(strings.Join(plain, "")), 0o644)
+}
