@@ -55,7 +55,7 @@ var deeds = map[string]func(v verb) deed{
 	"acp":               func(v verb) deed { return person("--trust", v.(*acpVerb).Trust) },
 }
 
-// trusting are the verbs for which [cli.TrustVariable] lets settings count.
+// trusting are the verbs that ask for trust, or for which [cli.TrustVariable] lets settings count.
 var trusting = []string{"run", "start", "fleet", "plan", "acp", "mcp", "notify"}
 
 func startDeed(v *startVerb) deed {
@@ -75,14 +75,18 @@ func authorize(e *cli.Env, name string, v verb) error {
 	if d.what == "" && trust != "" && slices.Contains(trusting, name) {
 		d.what = cli.TrustVariable
 	}
-	if d.what == "" {
+	asks := slices.Contains(trusting, name) && e.StdinIsTerminal()
+	if d.what == "" && !asks {
 		return nil
 	}
 	caller, isAgent, err := callingAgent(e)
-	if err != nil || !isAgent || d.what == cli.TrustVariable && process.Variable(caller.PID, cli.TrustVariable) == trust {
-		return err // a person gave that trust to the loop, whose agents inherit it
-	}
-	if d.nested {
+	e.Agent = isAgent
+	switch {
+	case err != nil || !isAgent || d.what == "":
+		return err
+	case d.what == cli.TrustVariable && process.Variable(caller.PID, cli.TrustVariable) == trust:
+		return nil // a person gave that trust to the loop, whose agents inherit it
+	case d.nested:
 		s, err := e.Find(d.loop)
 		if err != nil {
 			return err

@@ -23,6 +23,9 @@ type Env struct {
 	SkippedFolder  string // a .ralph around the current folder that does not count
 	Environ        []string
 	Now            func() time.Time
+	// Agent says that the agent of a loop calls, perhaps at a terminal that it made. No question of
+	// trust is asked.
+	Agent bool
 	// Untrusted says that no program in this project may be run.
 	Untrusted bool
 }

@@ -269,7 +269,7 @@ func (e *Env) ConfirmTrust(about string, lines []string, hint string) (bool, err
 func (e *Env) ConfirmAll(about string, lines []string, question, hint string) (bool, error) {
 	list := "\n" + strings.Join(lines, "\n")
 	stdin, ok := e.Stdin.(*os.File)
-	if !ok || !e.StdinIsTerminal() || !OnTerminal(e.Stderr) {
+	if !ok || e.Agent || !e.StdinIsTerminal() || !OnTerminal(e.Stderr) {
 		return false, Refuse(hint, "%s:%s", about, list)
 	}
 	Tell(e.Stderr, "%s:%s", about, list)

@@ -48,8 +48,6 @@ func (r Request) prepare(e *cli.Env) (*work, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case e.Variable(cli.LoopDirVariable) != "":
-		return nil, cli.Refuse("do it in a terminal of your own", "the agent of a loop may not change the plugins of agents")
 	case r.Project && !a.perProject:
 		return nil, cli.Refuse("leave out --project: the hooks act only in sessions that ralph holds or runs", "%s installs plugins for all projects of a person", a.title)
 	case !a.present():

@@ -45,7 +45,7 @@ func newWorld(t *testing.T) *world {
 		t.Setenv("FAKE_STATE_"+a.name, w.statePath(a.name))
 		w.set(a.name, func(*fakeState) {})
 	}
-	w.e = &cli.Env{Stdin: strings.NewReader(""), Stdout: &w.stdout, Stderr: &w.stderr, Home: filepath.Join(root, "home"), Cwd: project, Environ: append(os.Environ(), "HOME="+root, "RALPH_LOOP_DIR=", "CLAUDE_CONFIG_DIR=", "CODEX_HOME=")}
+	w.e = &cli.Env{Stdin: strings.NewReader(""), Stdout: &w.stdout, Stderr: &w.stderr, Home: filepath.Join(root, "home"), Cwd: project, Environ: append(os.Environ(), "HOME="+root, "CLAUDE_CONFIG_DIR=", "CODEX_HOME=")}
 	return w
 }
 
@@ -363,9 +363,6 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		}},
 		{"an endless answer", "claude", "what ralph expects", func(w *world) {
 			w.set("claude", func(s *fakeState) { s.Say = strings.Repeat("[", mostAnswer+1) })
-		}},
-		{"the agent of a loop", "claude", "agent of a loop", func(w *world) {
-			w.e.Environ = append(w.e.Environ, "RALPH_LOOP_DIR=/p/.ralph/demo")
 		}},
 		{"no such program", "codex", "not on PATH", func(w *world) { w.t.Setenv("PATH", w.root) }},
 		{"a home that cannot be written", "claude", "the folder of the plugin", func(w *world) { w.write("home/plugins", "a file") }},
