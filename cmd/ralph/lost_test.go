@@ -166,7 +166,7 @@ func drawLost(t *rapid.T) lostPlan {
 		Has:  rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"submodule", "inside", "sparse", "filter", "stash", "staged", "ignored"}), 0, 5, rapid.ID).Draw(t, "has"),
 		Loop: rapid.SampledFrom([]string{"worktree", "worktree", "worktree", "here", "here", "guardrail", "review"}).Draw(t, "loop"),
 	}
-	p.Agent = append(actions("agent", 4), rapid.SampledFrom([]string{"commit", "commit", "commit", "commit", "commit an ignored file", "change a file"}).Draw(t, "last"))
+	p.Agent = append(actions("agent", 4), rapid.SampledFrom([]string{"commit", "commit", "commit an ignored file", "commit an ignored folder", "change a file"}).Draw(t, "last"))
 	p.Person = actions("person", 2)
 	verbs := []string{"rollback", "rollback", "rollback kept", "clean", "fork", "export", "import"}
 	if p.Loop == "worktree" {
@@ -175,8 +175,13 @@ func drawLost(t *rapid.T) lostPlan {
 	if p.Loop == "review" && rapid.Bool().Draw(t, "killed") {
 		p.Kill = rapid.IntRange(30, 110).Draw(t, "kill")
 	}
-	for range rapid.IntRange(1, 2).Draw(t, "steps") {
+	for i := range rapid.IntRange(1, 2).Draw(t, "steps") {
 		s := lostStep{Before: actions("before", 2), Verb: rapid.SampledFrom(verbs).Draw(t, "verb")}
+		if i == 0 && p.Loop == "worktree" && rapid.Bool().Draw(t, "merge first") {
+			// Most others are refused for another reason, so less is in the way of this one.
+			p.Kind, p.Person, p.Agent = "plain", nil, p.Agent[len(p.Agent)-1:]
+			s.Verb, s.Before = "merge", actions("before the merge", 1)
+		}
 		switch rapid.IntRange(0, 3).Draw(t, "what happens") {
 		case 1:
 			s.During = rapid.SampledFrom(sortedNames(lostMeanwhile)).Draw(t, "during")
