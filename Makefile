@@ -11,6 +11,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 FOLDERS  := $(wildcard cmd inbox internal journal projector registry render tools)
 SEEDS    ?= 1000
 FIRST    ?= 1
+SEQUENCES ?= 2000
 SOAK     ?= 60
 CUTS     ?= 500
 SEED     ?=
@@ -36,7 +37,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch 
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script long sim soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script long sim lost soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -70,7 +71,7 @@ race-all: ## all unit tests under the race detector, and the stories (20 minutes
 	$(GO) test -race ./internal/repo -count=1
 
 script: ## stories of the whole program (testdata/script), of its screens, and the commands of the pages
-	$(GO) test -timeout 18m ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard' -count=1
+	$(GO) test -timeout 18m ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard|TestNothingIsLost' -count=1
 
 long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1
@@ -80,6 +81,9 @@ sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash 
 	@mkdir -p bin && rm -f bin/sim.txt
 	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.first=$(FIRST) -sim.table=$(CURDIR)/bin/sim.txt
 	@cat bin/sim.txt
+
+lost: ## SEQUENCES=2000 of verbs, effects, persons and kill -9 on repositories of all kinds: nothing is lost; SEED=n begins elsewhere
+	$(GO) test ./cmd/ralph -run TestNothingIsLost -count=1 -timeout 60m -args -lost.sequences=$(SEQUENCES) $(if $(SEED),-lost.first=$(SEED)0000)
 
 soak: ## SOAK=60 seconds of kill -9 at the processes of real loops; SEED=n repeats one
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK) $(if $(SEED),-soak.seed=$(SEED))

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/units"
@@ -114,6 +115,12 @@ func reviewUndone(p event.ReviewUndone) []Note {
 	switch {
 	case p.Story == "": // of an earlier runner
 		return failure(keptIn(p.Error, p.Ref))
+	case p.Refused && len(p.Others) > 0:
+		return warning(colon("the review of "+p.Story+" does not count: the reviewer and perhaps a person changed files, which stay as they are", strings.Join(slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Files, p.Others)))), ", ")))
+	case len(p.Others) > 0:
+		return good(colon("files changed during the review of "+p.Story+", not by the reviewer: they stay as they are", strings.Join(p.Others, ", ")))
+	case p.Refused:
+		return failure(keptIn(colon("the review of "+p.Story+" does not count, since what the reviewer changed could not be undone", p.Error), p.Ref))
 	case p.Error != "" && !p.Partly:
 		return failure(keptIn(colon("what the reviewer of "+p.Story+" changed could not be undone", p.Error), p.Ref))
 	}

@@ -40,6 +40,9 @@ func TestNotesOfStories(t *testing.T) {
 		"undone":                      {event.ReviewUndone{Story: "US-001", Files: []string{"a.go"}, Ref: "refs/x"}, []render.Note{{Tone: render.ToneWarning, Text: "what the reviewer of US-001 changed was undone: a.go\nkept in refs/x"}}},
 		"what is partly undone":       {event.ReviewUndone{Story: "US-001", Files: []string{"a", "lib"}, Ref: "refs/x", Error: "left as they are: lib", Partly: true}, []render.Note{{Tone: render.ToneWarning, Text: "what the reviewer of US-001 changed was undone: a, lib\nleft as they are: lib\nkept in refs/x"}}},
 		"what an earlier runner kept": {event.ReviewUndone{Ref: "refs/x", Error: "ralph ended during a review"}, []render.Note{{Tone: render.ToneFailure, Text: "ralph ended during a review\nkept in refs/x"}}},
+		"what a person changed":       {event.ReviewUndone{Story: "US-001", Others: []string{"a", "b"}}, []render.Note{{Tone: render.ToneGood, Text: "files changed during the review of US-001, not by the reviewer: they stay as they are: a, b"}}},
+		"what may be a person's":      {event.ReviewUndone{Story: "US-001", Files: []string{"a"}, Others: []string{"b"}, Refused: true}, []render.Note{{Tone: render.ToneWarning, Text: "the review of US-001 does not count: the reviewer and perhaps a person changed files, which stay as they are: a, b"}}},
+		"what was not undone":         {event.ReviewUndone{Story: "US-001", Error: "another branch", Refused: true}, []render.Note{{Tone: render.ToneFailure, Text: "the review of US-001 does not count, since what the reviewer changed could not be undone: another branch"}}},
 		"what cannot be undone":       {event.ReviewUndone{Story: "US-001", Error: "no space"}, []render.Note{{Tone: render.ToneFailure, Text: "what the reviewer of US-001 changed could not be undone: no space"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/statuspage"
 )
@@ -24,8 +26,12 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if v.JSON {
-		return cli.PrintJSON(e.Stdout, statuspage.JSON(s, &state), "")
+	kept, err := statuspage.FindKept(context.Background(), s, &state, e.Environ...)
+	if err != nil {
+		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
-	return statuspage.Write(e.Stdout, e.Now(), s, &state, e.RenderOptions().Width)
+	if v.JSON {
+		return cli.PrintJSON(e.Stdout, statuspage.JSON(s, &state, kept), "")
+	}
+	return statuspage.Write(e.Stdout, e.Now(), s, &state, kept, e.RenderOptions().Width)
 }

@@ -49,3 +49,50 @@ func TestFilesAreOpenedBySafefile(t *testing.T) {
 		}
 	}
 }
+
+// removes finds what may remove or replace more than one file of a person: a folder with all that
+// is in it, a worktree, a ref, the files of a checkout.
+var removes = regexp.MustCompile(`\.RemoveAll\(|"worktree", "remove"|"update-ref",[^\n]*"-d"|"(?:checkout|merge|reset|restore|clean|stash)", "-`)
+
+// removers are the files that may, and what they remove. Whether anything is lost is asked before,
+// with repo.FindLosses and repo.KeptBefore, or all that is there is kept under a ref.
+var removers = map[string]string{
+	"internal/browsertest/browser.go":   "the profile of a browser for tests",
+	"internal/cleaning/cleaning.go":     "a loop's folder, after a person was shown what is lost with it",
+	"internal/forking/forking.go":       "the journal of a fork that did not come about",
+	"internal/guardrail/keep.go":        "copies in the loop's folder that no snapshot names",
+	"internal/launch/cleanup.go":        "what a start that failed has made",
+	"internal/moving/export.go":         "an export that was cut off",
+	"internal/moving/import.go":         "the folder in which an import is made",
+	"internal/plan/archive.go":          "an archive that was cut off",
+	"internal/plugininstall/install.go": "an earlier copy of the plugin",
+	"internal/repo/bundle.go":           "nothing: it fills a repository that it has made",
+	"internal/repo/iterations.go":       "the oldest work trees that are kept before iterations",
+	"internal/repo/keep.go":             "a ref that has another name, or whose files were put back",
+	"internal/repo/keeptree.go":         "an index of its own",
+	"internal/repo/merge.go":            "nothing that is not committed: git refuses; and a worktree that it could not make",
+	"internal/repo/restore.go":          "a ref that has another name",
+	"internal/repo/worktree.go":         "a worktree, after FindLosses, and a branch that another one contains",
+	"internal/sandbox/escape.go":        "the folder of a probe",
+	"internal/sandbox/proxy.go":         "the folder of its socket",
+	"internal/workspace/doc.go":         "a worktree, after FindLosses",
+}
+
+func TestRemovalsAreKnown(t *testing.T) {
+	used := map[string]bool{}
+	eachText(t, func(name, text string) {
+		if !isProduct(name) || strings.HasPrefix(name, "internal/shellguard/") {
+			return
+		}
+		for _, call := range removes.FindAllString(text, -1) {
+			if used[name] = true; removers[name] == "" {
+				t.Errorf("%s: %s: what would be lost? Ask package repo or cleaning; then add the file to the list, with what it removes", name, call)
+			}
+		}
+	})
+	for name := range removers {
+		if !used[name] {
+			t.Errorf("%s removes nothing: take it from the list", name)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/registration"
@@ -54,7 +55,7 @@ type Lost struct {
 	Commits int      `json:"commits"` // that no other branch has: the branch stays
 	Left    int      `json:"left"`    // that no branch has, and go with it
 	Ignored []string `json:"ignored"` // files and folders that git ignores, and go with it
-	Kept    []string `json:"kept"`    // refs with files as they were before a rollback
+	Kept    []string `json:"kept"`    // refs and files in the loop's folder, with what was replaced or removed
 }
 
 func (l *Lost) any() bool {
@@ -77,7 +78,7 @@ func (l *Lost) text() string {
 		parts = append(parts, "lost that git ignores: "+some(l.Ignored))
 	}
 	if len(l.Kept) > 0 {
-		parts = append(parts, "lost from before a rollback: "+some(l.Kept))
+		parts = append(parts, "lost of what was kept: "+some(l.Kept))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -271,6 +272,13 @@ func lostWith(e *cli.Env, dir, id string) (*Lost, error) {
 	kept, err := repo.KeptBefore(ctx, e.Root(), id, e.Environ...)
 	if err != nil {
 		return nil, err
+	}
+	found, err := os.ReadDir(filepath.Join(dir, guardrail.FoundDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, file := range found {
+		kept = append(kept, guardrail.FoundDir+"/"+file.Name())
 	}
 	w, err := workspace.Read(dir)
 	switch {

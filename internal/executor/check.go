@@ -23,6 +23,7 @@ const onlyInspect = "look"
 type checkPlan struct {
 	files   policy.FileChanges
 	stories policy.Stories
+	spans   policy.ToolSpans
 	rules   event.Rules
 	votes   policy.Votes
 	voters  int
@@ -38,7 +39,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 	if err := x.restoreSnapshot(d.Iteration, last.files, cause); err != nil {
 		return err
 	}
-	x.undoReview(ctx, cause)
+	last.stories.NoVerdict = x.undoReview(ctx, last.spans, cause) || last.stories.NoVerdict
 	x.judged = nil
 	finished, err := x.checkStories(d, last, cause)
 	if err != nil {

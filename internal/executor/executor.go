@@ -125,7 +125,7 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.begin(ctx, p, cause) })
 	case event.DoCheck:
 		last := checkPlan{
-			files: s.FileChanges, stories: s.Stories, rules: s.Rules, votes: s.Votes, voters: s.Failover.Voters(s.Rules),
+			files: s.FileChanges, stories: s.Stories, spans: s.ToolSpans, rules: s.Rules, votes: s.Votes, voters: s.Failover.Voters(s.Rules),
 		}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
 	case event.DoCommit:

@@ -27,6 +27,7 @@ type promptPlan struct {
 	failures []policy.Failure // guardrails that failed
 	snapshot policy.FileChanges
 	stories  policy.Stories
+	spans    policy.ToolSpans // likewise
 	votes    policy.Votes
 	voters   int
 	parts    prompt.Parts // all parts that need no file
@@ -38,6 +39,7 @@ func planPrompt(d event.Decided, s *loopstate.State) promptPlan {
 		failures: slices.Clone(s.Verification.Failures),
 		snapshot: s.FileChanges, // the fold replaces Files and never changes it
 		stories:  s.Stories,     // likewise
+		spans:    s.ToolSpans,   // likewise
 		votes:    s.Votes, voters: s.Failover.Voters(s.Rules),
 	}
 	p.parts = prompt.Parts{

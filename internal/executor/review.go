@@ -16,9 +16,10 @@ import (
 )
 
 // A review iteration may change tasks.json and progress.txt only. The work tree is kept before the
-// reviewer runs, and put back when it has ended. If no check came after it in this runner, the next
-// beginning puts it back. A later runner leaves everything as it is, because a person may have
-// changed files meanwhile, and reports the ref.
+// reviewer runs, and put back when it has ended, unless a person may have changed something
+// meanwhile: then all stays. If no check came after it in this runner, the next beginning puts it
+// back. A later runner leaves everything as it is, because a person may have changed files
+// meanwhile, and reports the ref.
 
 // A reviewed is the work tree before a review.
 type reviewed struct {
@@ -28,9 +29,7 @@ type reviewed struct {
 }
 
 // reviewRefs is the beginning of the names of refs of this loop.
-func (x *Executor) reviewRefs() string {
-	return "refs/ralph/" + strings.ReplaceAll(filepath.Base(x.cfg.Dir), "..", "--") + "/"
-}
+func (x *Executor) reviewRefs() string { return repo.LoopRefs(x.cfg.ID) }
 
 // keepBase keeps the work tree before a reviewer runs. Without it the review goes on, and what the
 // reviewer changes is not undone.
@@ -77,27 +76,41 @@ func (x *Executor) reportInterrupted(ctx context.Context, iteration int, cause e
 	}
 }
 
-// undoReview puts back what a reviewer may not change.
-func (x *Executor) undoReview(ctx context.Context, cause event.Seq) {
+// undoReview puts back what a reviewer may not change. It reports whether the review gives no
+// verdict.
+func (x *Executor) undoReview(ctx context.Context, spans policy.ToolSpans, cause event.Seq) (refused bool) {
 	was := x.base
 	if was == nil {
-		return
+		return false
 	}
 	x.base = nil
 	found := fmt.Sprintf("%sreview-%d", x.reviewRefs(), was.iteration)
+	var whose policy.ReviewChanges
 	undone, err := was.base.Undo(ctx, repo.Undo{
 		Ref: found, Allowed: x.allowedInReview(),
+		Mine: func(found []repo.Found) bool {
+			changes := make([]policy.TreeChange, len(found))
+			for i, f := range found {
+				changes[i] = policy.TreeChange(f)
+			}
+			whose = spans.Sort(changes)
+			return len(whose.Others) == 0
+		},
 		Message: fmt.Sprintf("Put back what the review of %s changed\n\nA review changes only tasks.json and progress.txt. What it changed is kept in\n%%s", was.story),
 	})
 	if ctx.Err() != nil && undone.Ref == "" {
 		x.base = was // the check was cancelled: the next beginning does it
-		return
+		return false
 	}
 	report := event.ReviewUndone{Story: was.story, Files: undone.Files, Commits: undone.Commits, Ref: undone.Ref}
-	report.Files = report.Files[:min(filesShown, len(report.Files))]
+	if undone.Stays {
+		report.Files, report.Others, report.Commits, report.Refused = whose.Reviewer, firstFiles(whose.Others), 0, whose.Doubt
+	}
+	report.Files = firstFiles(report.Files)
 	if err != nil {
 		report.Error = err.Error()
 		_, report.Partly = errors.AsType[*repo.LeftError](err)
+		report.Refused = !report.Partly
 		report.Ref = cmp.Or(report.Ref, was.base.Ref)
 	}
 	if err == nil || undone.Ref != "" { // else it is the only one that keeps the files
@@ -105,13 +118,16 @@ func (x *Executor) undoReview(ctx context.Context, cause event.Seq) {
 			report.Error = dropped.Error()
 		}
 	}
-	if len(report.Files) > 0 || report.Error != "" {
+	if len(report.Files) > 0 || len(report.Others) > 0 || report.Error != "" {
 		x.deliver(report, was.iteration, cause)
 	}
+	return report.Refused
 }
 
 // filesShown is how many files an event names.
 const filesShown = 50
+
+func firstFiles(files []string) []string { return files[:min(filesShown, len(files))] }
 
 func (x *Executor) reviewDir() string { return cmp.Or(x.cfg.WorkDir, x.cfg.Project) }
 

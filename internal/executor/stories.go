@@ -70,7 +70,7 @@ func CheckTasks(data []byte, rules story.Rules) (*story.List, error) {
 // beginStories judges what an earlier agent left, reads tasks.json, and returns what the prompt
 // says of it; nil if all stories are done, or if the iteration is not for the chosen agent.
 func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.Seq) (*prompt.Stories, error) {
-	x.undoReview(ctx, cause)
+	p.stories.NoVerdict = x.undoReview(ctx, p.spans, cause) || p.stories.NoVerdict
 	rules, iteration := policy.StoryRules(p.rules), p.decision.Iteration
 	problems := slices.Clone(p.stories.Problems)
 	var verdicts []event.StoryReviewed

@@ -31,6 +31,7 @@ type State struct {
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
 	Stories      policy.Stories       `json:"stories,omitzero"`
 	Votes        policy.Votes         `json:"votes,omitzero"`
+	ToolSpans    policy.ToolSpans     `json:"toolSpans,omitzero"`
 	Questions    policy.Questions     `json:"questions,omitzero"`
 	Last         *Telemetry           `json:"last,omitempty"`   // of the last iteration that ended
 	Commit       *Commit              `json:"commit,omitempty"` // of the iteration that began last
@@ -70,6 +71,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Reflection.Apply(p)
 	s.Stories.Apply(p, &was)
 	s.Votes.Apply(p, &was)
+	s.ToolSpans.Apply(e.At, p, &was)
 	s.Questions.Apply(e.At, p)
 	return nil
 }

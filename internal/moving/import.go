@@ -253,7 +253,10 @@ func (a *archive) bringRepo(ctx context.Context, e *cli.Env, done *Imported, roo
 	var err error
 	done.Tree = repo.MovedRef(a.ID)
 	done.BranchMade, err = repo.Unbundle(ctx, root, bundle, b, e.Environ...)
-	if repo.Absent(err) {
+	switch {
+	case errors.Is(err, repo.ErrRefTaken):
+		err = cli.Refuse("--into DIR makes a repository in a new folder", "%w", err)
+	case repo.Absent(err):
 		err = cli.Refuse("--into DIR makes one in a new folder", "the loop worked in a repository, and %s is none", e.Short(root))
 	}
 	return err

@@ -206,16 +206,30 @@ const namedFiles = 3
 
 // undoneProblem says what a reviewer may not change.
 func undoneProblem(p event.ReviewUndone) event.StoryProblem {
-	if len(p.Files) == 0 {
+	switch {
+	case len(p.Others) > 0:
+		return event.StoryProblem{Story: p.Story, Text: fmt.Sprintf(
+			"The review of %s does not count: files changed, and perhaps not only by the reviewer: %s. They are as they were found. A reviewer changes only tasks.json and progress.txt.",
+			p.Story, someFiles(slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Files, p.Others))))))}
+	case len(p.Files) == 0:
 		return event.StoryProblem{Story: p.Story, Text: "What a reviewer changes in the code cannot be undone: " + p.Error}
 	}
-	files := strings.Join(p.Files[:min(namedFiles, len(p.Files))], ", ")
-	if more := len(p.Files) - namedFiles; more > 0 {
-		files += fmt.Sprintf(" and %d more", more)
-	}
-	text := fmt.Sprintf("The review of %s changed %s: a reviewer changes only tasks.json and progress.txt.", p.Story, files)
+	text := fmt.Sprintf("The review of %s changed %s: a reviewer changes only tasks.json and progress.txt.", p.Story, someFiles(p.Files))
 	if p.Error != "" {
-		return event.StoryProblem{Story: p.Story, Text: text + " Not all of it was put back: " + p.Error}
+		text += " Not all of it was put back: " + p.Error
+		if p.Refused {
+			text += ". The review does not count."
+		}
+		return event.StoryProblem{Story: p.Story, Text: text}
 	}
 	return event.StoryProblem{Story: p.Story, Text: text + " The files are as they were before the review.", Undone: true}
+}
+
+// someFiles names the first of some files.
+func someFiles(files []string) string {
+	named := strings.Join(files[:min(namedFiles, len(files))], ", ")
+	if more := len(files) - namedFiles; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return named
 }

@@ -23,6 +23,8 @@ type Stories struct {
 	// AgentRan says that an agent may have worked, and that no judgement has come to its end since:
 	// what is put back is written after the judgement is recorded.
 	AgentRan bool `json:"agentRan,omitempty"`
+	// NoVerdict says that the review of the open iteration gives none; see [event.ReviewUndone].
+	NoVerdict bool `json:"noVerdict,omitempty"`
 
 	// States are the first stories of the file as it was read or judged last. Total, Done, Open and
 	// Next are about all of them.
@@ -77,7 +79,7 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 			s.AgentRan = false
 		}
 	case event.StoriesRead:
-		s.Mode, s.Story, s.File, s.AgentRan = p.Mode, p.Story, p.File, false
+		s.Mode, s.Story, s.File, s.AgentRan, s.NoVerdict = p.Mode, p.Story, p.File, false, false
 		s.count(p.Stories, was.Rules)
 		s.Began = hashOf(s.States)
 		s.remember(p)
@@ -89,7 +91,10 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 			s.Tally.add(p)
 		}
 	case event.ReviewUndone:
-		s.Problems = addProblems(s.Problems, []event.StoryProblem{undoneProblem(p)})
+		s.NoVerdict = s.NoVerdict || p.Refused
+		if len(p.Others) == 0 || p.Refused { // else a person's changes stay, and nothing is wrong
+			s.Problems = addProblems(s.Problems, []event.StoryProblem{undoneProblem(p)})
+		}
 	case event.Decided:
 		if p.Do == event.DoStart && was.Rules.Stories {
 			s.AgentRan = true

@@ -38,12 +38,22 @@ func (j Judgement) Verdicts(before, data []byte) ([]event.StoryReviewed, []byte,
 	}
 	verdict.Agent = j.Votes.Agent
 	switch {
+	case j.Stories.NoVerdict:
+		data, err := withoutVerdict(list.Find(verdict.Story), data)
+		return nil, data, err
 	case j.Rules.Reviewers > 1:
 		return j.vote(list.Find(verdict.Story), verdict, data)
 	case j.Votes.decided(verdict.Story, verdict.Count-1):
 		return nil, data, nil
 	}
 	return []event.StoryReviewed{verdict}, data, nil
+}
+
+// withoutVerdict returns tasks.json with the story as it was before its review.
+func withoutVerdict(before *story.Story, data []byte) ([]byte, error) {
+	return story.SetReview(data, before.ID, story.Review{
+		Passes: before.Passes, Status: before.ReviewStatus, Count: before.ReviewCount, Feedback: before.ReviewFeedback,
+	})
 }
 
 // vote adds a verdict to its round. before is the story before the turn.
@@ -64,9 +74,7 @@ func (j Judgement) vote(before *story.Story, verdict event.StoryReviewed, data [
 		})
 	}
 	if !certain {
-		data, err := story.SetReview(data, before.ID, story.Review{
-			Passes: before.Passes, Status: before.ReviewStatus, Count: before.ReviewCount, Feedback: before.ReviewFeedback,
-		})
+		data, err := withoutVerdict(before, data)
 		return verdicts, data, err
 	}
 	count := before.ReviewCount + 1

@@ -158,3 +158,28 @@ func TestFoldingVotesKeepsEarlierState(t *testing.T) {
 		t.Errorf("%+v, and before %+v", after.Given, before.Given)
 	}
 }
+
+// A review whose changes stay gives no verdict: the story is as it was before.
+func TestNoVerdictOfRefusedReview(t *testing.T) {
+	before := tasks("needs_review", false, "1", "")
+	for name, found := range map[string][]byte{
+		"approved": tasks("approved", true, "2", ""), "wants more": tasks("changes_requested", false, "2", "no test"), "nothing": before,
+	} {
+		var s policy.Stories
+		s.Apply(event.StoriesRead{Mode: event.ModeReview}, &policy.Lifecycle{})
+		s.Apply(event.ReviewUndone{Story: "US-1", Others: []string{"a"}, Refused: true}, &policy.Lifecycle{})
+		for reviewers := range 3 {
+			j := policy.Judgement{Stories: s, Voters: reviewers, Rules: event.Rules{Reviewers: reviewers, Review: event.ReviewRules{Cap: 5, Vote: "all"}}}
+			if verdicts, data, err := j.Verdicts(before, found); err != nil || len(verdicts) > 0 || string(data) != string(before) {
+				t.Errorf("%s, %d reviewers: %+v, %v\n%s", name, reviewers, verdicts, err, data)
+			}
+		}
+		if len(s.Problems) != 1 || s.Problems[0].Story != "US-1" {
+			t.Errorf("%+v", s.Problems)
+		}
+		s.Apply(event.StoriesRead{Mode: event.ModeReview}, &policy.Lifecycle{})
+		if s.NoVerdict {
+			t.Error("the next review gives no verdict either")
+		}
+	}
+}

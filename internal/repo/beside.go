@@ -10,7 +10,8 @@ import (
 )
 
 // The message of a kept work tree says what its git tree does not have: which files were ignored,
-// were too large or are left out by a sparse checkout, and permissions. It is one line of JSON.
+// were too large or are left out by a sparse checkout, permissions, and what is no
+// file. It is one line of JSON.
 
 const besideMark = "\n\nbeside the tree: "
 
@@ -20,12 +21,13 @@ type beside struct {
 	Left    map[string]string      `json:"left,omitempty"`
 	Absent  []string               `json:"absent,omitempty"`
 	Ignored []string               `json:"ignored,omitempty"`
+	Odd     map[string]string      `json:"odd,omitempty"`
 	Rules   string                 `json:"rules"` // see ignoreRules
 }
 
 // besides adds to a message what the tree does not have.
 func (s *state) besides(message string) (string, error) {
-	all := beside{Perms: quotedKeys(s.perms), Left: quotedKeys(s.left), Rules: s.ignores}
+	all := beside{Perms: quotedKeys(s.perms), Left: quotedKeys(s.left), Odd: quotedKeys(s.odd), Rules: s.ignores}
 	for name := range s.absent {
 		all.Absent = append(all.Absent, strconv.QuoteToASCII(name))
 	}
@@ -56,7 +58,7 @@ func parseBeside(commit string) (k kept, rules string, err error) {
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return k, "", fmt.Errorf("%w: %w", errNoBeside, err)
 	}
-	k = kept{files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{}, ignored: map[string]bool{}}
+	k = kept{files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{}, ignored: map[string]bool{}, odd: map[string]string{}}
 	unquote := func(name string) string {
 		plain, failed := strconv.Unquote(name)
 		if failed != nil {
@@ -69,6 +71,9 @@ func parseBeside(commit string) (k kept, rules string, err error) {
 	}
 	for name, what := range all.Left {
 		k.left[unquote(name)] = what
+	}
+	for name, kind := range all.Odd {
+		k.odd[unquote(name)] = kind
 	}
 	for _, name := range all.Absent {
 		k.absent[unquote(name)] = true

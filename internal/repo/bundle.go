@@ -28,11 +28,14 @@ type Bundle struct {
 // MovedRef names Bundle.Tree in the file and in the repository that it is brought to.
 func MovedRef(id string) string { return "refs/ralph/moved/" + id }
 
-// loopRefs begins the names of a loop's other refs.
-func loopRefs(id string) string { return "refs/ralph/" + id + "/" }
+// LoopRefs begins the names of a loop's other refs.
+func LoopRefs(id string) string { return "refs/ralph/" + id + "/" }
 
 // ErrNoCommits reports a repository without a commit.
 var ErrNoCommits = errors.New("the repository has no commit")
+
+// ErrRefTaken reports that a repository keeps other files of a loop with that id.
+var ErrRefTaken = errors.New("a loop with that id keeps other files here")
 
 // WriteBundle writes the history of the work tree around dir to file, which must not exist: HEAD,
 // its branch, the refs of the loop with that id, and the files as they are now. It changes neither
@@ -62,7 +65,7 @@ func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bu
 	if base.Branch != "" {
 		wanted = append(wanted, base.Branch)
 	}
-	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", loopRefs(id))
+	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
 	if err == nil {
 		_, err = g.read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted, strings.Fields(out))...)
 	}
@@ -79,8 +82,9 @@ func gitHas(ctx context.Context, g git, name string) bool {
 }
 
 // Unbundle brings the history in a bundle to the repository around dir: its objects, the loop's
-// refs, and its branch, unless a branch of that name exists. It changes neither HEAD, the index nor
-// a file. made reports whether the branch was made.
+// refs, and its branch, unless a branch of that name exists. It changes neither HEAD, the index, a
+// ref that exists nor a file: one with another commit is [ErrRefTaken]. made reports whether the
+// branch was made.
 func Unbundle(ctx context.Context, dir, file string, b Bundle, env ...string) (made bool, err error) {
 	ctx, cancel := bounded(ctx, bundleTime)
 	defer cancel()
@@ -105,12 +109,23 @@ func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, er
 	if err != nil {
 		return false, err
 	}
+	var refs strings.Builder
 	for line := range strings.Lines(out) {
 		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if ref != MovedRef(b.ID) && !strings.HasPrefix(ref, loopRefs(b.ID)) {
+		if ref != MovedRef(b.ID) && !strings.HasPrefix(ref, LoopRefs(b.ID)) {
 			continue
 		}
-		if _, err := g.read(ctx, "update-ref", "--no-deref", ref, commit); err != nil {
+		switch here, err := g.line(ctx, "rev-parse", "--verify", "--quiet", ref); {
+		case exitCode(err) == 1:
+			fmt.Fprintf(&refs, "create %s %s\n", ref, commit)
+		case err != nil:
+			return false, err
+		case here != commit: // it may be the last name of a person's files
+			return false, fmt.Errorf("%w: %s", ErrRefTaken, ref)
+		}
+	}
+	if refs.Len() > 0 {
+		if _, err := g.feed(ctx, []byte(refs.String()), "update-ref", "--no-deref", "--stdin"); err != nil {
 			return false, err
 		}
 	}

@@ -140,3 +140,24 @@ func TestDamagedBundleIsRefused(t *testing.T) {
 }
 
 func fitsAlways(files, bytes int64) error { return nil }
+
+// A stranger's file may name the id of a loop that is here: what the loop keeps stays.
+func TestBundleReplacesNoRef(t *testing.T) {
+	for _, ref := range []string{LoopRefs(bundleID) + "before-rollback", MovedRef(bundleID)} {
+		w := born(t)
+		w.git("update-ref", LoopRefs(bundleID)+"before-rollback", "HEAD")
+		w.git("update-ref", LoopRefs(bundleID)+"another", "HEAD")
+		file, b := bundled(t, w)
+		to := born(t)
+		to.write("person", "the only copy")
+		kept := to.commit("kept")
+		to.git("update-ref", ref, kept)
+		refs := to.git("for-each-ref")
+		if _, err := Unbundle(t.Context(), to.dir, file, b); !errors.Is(err, ErrRefTaken) || !strings.Contains(err.Error(), ref) {
+			t.Errorf("%s: %v", ref, err)
+		}
+		if got := to.git("for-each-ref"); got != refs {
+			t.Errorf("the refs are\n%s\nand were\n%s", got, refs)
+		}
+	}
+}

@@ -42,7 +42,7 @@
 //     names it.
 //   - [Keep] adds git objects and a ref; no branch, file, index or stash changes. [Base.Undo]
 //     removes or replaces a file only after a ref keeps it, rewrites no history, and leaves
-//     everything as it is when in doubt. They start no program that the repository names either.
+//     everything as it is when in doubt, or if [Undo.Mine] says so. They start no program that the repository names either.
 //   - In the tasks of [Run], hooks, signing, filters, includes and credential helpers run as they
 //     do for the user. Nothing waits for a person without end: there is no terminal (for gpg's
 //     agent neither), no editor and no standard input. A window may be opened and a key may wait

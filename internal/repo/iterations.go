@@ -17,7 +17,7 @@ import (
 const iterationTime = time.Minute
 
 func iterationRef(id string, n int) string {
-	return loopRefs(id) + "iteration-" + strconv.Itoa(n)
+	return LoopRefs(id) + "iteration-" + strconv.Itoa(n)
 }
 
 // KeepIteration keeps the work tree around dir as it is before iteration n of the loop with that
@@ -74,7 +74,7 @@ type Iteration struct {
 func Iterations(ctx context.Context, dir, id string, env ...string) ([]Iteration, error) {
 	ctx, cancel := bounded(ctx, readTime)
 	defer cancel()
-	prefix := loopRefs(id) + "iteration-"
+	prefix := LoopRefs(id) + "iteration-"
 	out, err := gitIn(dir, env...).line(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("find kept work trees: %w", err)
@@ -123,17 +123,17 @@ func FirstParent(ctx context.Context, dir, commit string, env ...string) (string
 }
 
 // KeptBefore returns the refs of the loop with that id that keep files which a person may not have
-// otherwise: from before a rollback. A repository that is gone has none.
+// otherwise: from before a rollback, or of a review. A repository that is gone has none.
 func KeptBefore(ctx context.Context, dir, id string, env ...string) ([]string, error) {
 	g := gitIn(dir, env...)
 	if _, err := g.locate(ctx); Absent(err) {
 		return nil, nil
 	}
-	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", loopRefs(id))
+	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
 	if err != nil {
 		return nil, fmt.Errorf("find the refs of loop %s: %w", id, err)
 	}
-	return slices.DeleteFunc(strings.Fields(out), func(ref string) bool { return strings.HasPrefix(ref, loopRefs(id)+"iteration-") }), nil
+	return slices.DeleteFunc(strings.Fields(out), func(ref string) bool { return strings.HasPrefix(ref, LoopRefs(id)+"iteration-") }), nil
 }
 
 // ForgetLoop removes all refs of the loop with that id. A repository that is gone has none.
@@ -144,7 +144,7 @@ func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
 	if _, err := g.locate(ctx); Absent(err) {
 		return nil
 	}
-	out, err := g.line(ctx, "for-each-ref", "--format=delete %(refname)", loopRefs(id), MovedRef(id))
+	out, err := g.line(ctx, "for-each-ref", "--format=delete %(refname)", LoopRefs(id), MovedRef(id))
 	if err == nil && out != "" {
 		_, err = g.feed(ctx, []byte(out+"\n"), "update-ref", "--no-deref", "--stdin")
 	}
@@ -180,7 +180,7 @@ func Diff(ctx context.Context, dir, from, to string, options []string, env ...st
 func KeptRef(ctx context.Context, dir, id, ref string, env ...string) (string, error) {
 	ctx, cancel := bounded(ctx, readTime)
 	defer cancel()
-	if !strings.HasPrefix(ref, loopRefs(id)) {
+	if !strings.HasPrefix(ref, LoopRefs(id)) {
 		return "", fmt.Errorf("%w: %.80q", ErrUnknownCommit, ref)
 	}
 	return gitIn(dir, env...).line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")

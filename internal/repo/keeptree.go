@@ -65,6 +65,7 @@ type kept struct {
 	left    map[string]string      // files that are not kept, and what identifies each
 	absent  map[string]bool        // files that a sparse checkout leaves out: they are in files
 	ignored map[string]bool        // files, and folders with a slash at their end
+	odd     map[string]string      // what is beside files and links, by its kind
 }
 
 // isIgnored reports whether a path was ignored. Later changes of the rules do not change that.
@@ -91,7 +92,7 @@ func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, 
 		dirs: map[string]string{}, sum: sha1.New, nest: newInspector(at.root, g.env...),
 		kept: kept{
 			at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
-			ignored: map[string]bool{},
+			ignored: map[string]bool{}, odd: map[string]string{},
 		},
 	}
 	empty, err := k.treeOf(ctx, "")
@@ -116,6 +117,7 @@ func (k *keeper) tree(ctx context.Context) (string, error) {
 		}
 		k.keep(ctx, name)
 	}
+	k.findOdd(".")
 	if err := k.store(ctx); err != nil {
 		return "", err
 	}
@@ -217,6 +219,7 @@ func (k *keeper) keepFile(name string, info fs.FileInfo) {
 		if perm := info.Mode().Perm(); f.mode != linkMode && perm != defaultPermissions(f.mode) {
 			k.perms[name] = perm
 		}
+		k.addOdd(name, bitsOf(info.Mode()))
 		if !known {
 			k.write = append(k.write, name)
 			k.bytes += size

@@ -65,9 +65,13 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 	if _, err := r.read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
 		return err
 	}
-	r.onDisk = append(r.onDisk, hidden...)
 	for _, c := range hidden {
 		r.result.Files = append(r.result.Files, c.path)
+		if r.Mine != nil && !r.Mine([]Found{{Path: c.path, At: r.changedAt(c.path)}}) {
+			r.leave(c.path, "it may be a person's")
+			continue
+		}
+		r.onDisk = append(r.onDisk, c)
 	}
 	slices.Sort(r.result.Files)
 	return nil
@@ -137,29 +141,36 @@ func (r *reversal) leave(name, why string) { r.leftFiles = append(r.leftFiles, L
 
 // putBack puts one file on the disk back, if it still is what the ref keeps.
 func (r *reversal) putBack(ctx context.Context, c change) {
-	found, err := r.now(c.path)
+	var content []byte
+	var err error
+	if c.was.id != "" { // before the last look at the file: a process takes time
+		content, err = r.read(ctx, "cat-file", "blob", c.was.id)
+	}
+	found := file{}
+	if err == nil {
+		found, err = r.now(c.path)
+	}
 	switch {
 	case err != nil:
-		r.leave(c.path, err.Error())
 	case found != c.now:
-		r.leave(c.path, "it has changed since")
+		err = errors.New("it has changed since")
 	case c.was.id == "":
-		if err := r.removeFile(c.path); err != nil {
-			r.leave(c.path, err.Error())
-		}
+		err = r.removeFile(c.path)
 	default:
-		if err := r.writeFile(ctx, c.path, c.was); err != nil {
-			r.leave(c.path, err.Error())
-		}
+		err = r.writeFile(c.path, c.was, content)
+	}
+	if err != nil {
+		r.leave(c.path, err.Error())
 	}
 }
 
-// removeFile removes a file, and folders that are empty then, as git does.
+// removeFile removes a file, and folders that are empty then, as git does, but not one that the
+// base has.
 func (r *reversal) removeFile(name string) error {
 	if err := r.root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(name); dir != "." && r.Base.odd[dir] != emptyFolder; dir = path.Dir(dir) {
 		if r.root.Remove(filepath.FromSlash(dir)) != nil {
 			break // it is not empty
 		}
@@ -167,11 +178,7 @@ func (r *reversal) removeFile(name string) error {
 	return nil
 }
 
-func (r *reversal) writeFile(ctx context.Context, name string, f file) error {
-	content, err := r.read(ctx, "cat-file", "blob", f.id)
-	if err != nil {
-		return err
-	}
+func (r *reversal) writeFile(name string, f file, content []byte) error {
 	local := filepath.FromSlash(name)
 	if err := r.root.MkdirAll(filepath.Dir(local), 0o777); err != nil {
 		return err

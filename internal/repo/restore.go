@@ -10,8 +10,12 @@ import (
 
 // Restored is what [Restore] did.
 type Restored struct {
-	Files []string // the paths that differed, sorted, with those that were left as they are
-	Ref   string   // it keeps the files as they were found; empty if none differed
+	Files []string // the paths that differed, sorted; an empty folder ends in a slash
+	// Left are files that differed and are left as they are.
+	Left []LeftFile
+	// Gone is what is not brought back, by its kind: bits of a mode, pipes and sockets.
+	Gone []LeftFile
+	Ref  string // it keeps the files as they were found; empty if none differed
 	// CutOff keeps them as an earlier Restore found them that did not end; empty if there was none.
 	CutOff string
 }
@@ -37,51 +41,55 @@ func restore(ctx context.Context, dir, id, commit string, dry bool, env []string
 	if err != nil {
 		return result, err
 	}
-	at := restoring{gitIn(dir, env...), loopRefs(id)}
+	at := restoring{gitIn(dir, env...), LoopRefs(id)}
 	r := &reversal{Base: base, Undo: Undo{Ref: at.unfinished()}}
 	if r.state, err = takeState(ctx, dir, env, &base.kept); err != nil {
 		return result, err
 	}
 	defer func() { r.state.close() }()
-	if err := r.compareFiles(ctx); err != nil {
+	if result.Gone, err = r.compareFiles(ctx); err != nil {
 		return result, err
 	}
 	if dry {
 		_, unfinished, err := at.commit(ctx)
-		return Restored{Files: r.result.Files, CutOff: unfinished}, err
+		result.Files, result.Left, result.CutOff = r.result.Files, r.leftFiles, unfinished
+		return result, err
 	}
 	if result.CutOff, err = at.finish(ctx); err != nil {
 		return result, err
 	}
-	if len(r.onDisk) > 0 {
+	if len(r.onDisk)+len(r.folders) > 0 {
 		err = r.restore(ctx)
 		if r.result.Ref != "" {
 			ref, finished := at.finish(context.WithoutCancel(ctx))
 			result.Ref, err = ref, errors.Join(err, finished)
 		}
 	}
-	result.Files = r.result.Files
+	isLeft := func(name string) bool {
+		return slices.ContainsFunc(r.leftFiles, func(f LeftFile) bool { return f.Path == strings.TrimSuffix(name, "/") })
+	}
+	result.Files, result.Left = slices.DeleteFunc(r.result.Files, isLeft), r.leftFiles
 	if err == nil && len(r.leftFiles) > 0 {
 		err = &LeftError{r.leftFiles}
 	}
 	return result, err
 }
 
-// compareFiles finds the files that differ.
-func (r *reversal) compareFiles(ctx context.Context) (err error) {
+// compareFiles finds the files that differ, and returns what is not brought back.
+func (r *reversal) compareFiles(ctx context.Context) (gone []LeftFile, err error) {
 	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
-		return err
+		return nil, err
 	}
 	r.compareLeft()
+	gone = r.compareOdd()
 	for _, c := range r.onDisk {
 		r.result.Files = append(r.result.Files, c.path)
 	}
-	for _, f := range r.leftFiles {
-		r.result.Files = append(r.result.Files, f.Path)
+	for _, name := range r.folders {
+		r.result.Files = append(r.result.Files, name+"/")
 	}
 	slices.Sort(r.result.Files)
-	r.result.Files = slices.Compact(r.result.Files)
-	return nil
+	return gone, nil
 }
 
 func (r *reversal) restore(ctx context.Context) error {
@@ -91,7 +99,11 @@ func (r *reversal) restore(ctx context.Context) error {
 	if err := r.restoreIgnores(ctx); err != nil {
 		return err
 	}
-	return r.restoreFiles(ctx)
+	if err := r.restoreFiles(ctx); err != nil {
+		return err
+	}
+	r.restoreFolders()
+	return nil
 }
 
 // restoring names the refs of what Restore found in the work tree of a loop. While it runs, the ref

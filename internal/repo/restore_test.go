@@ -3,7 +3,9 @@ package repo
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -24,7 +26,7 @@ func TestInterruptedRestoreGoesOn(t *testing.T) {
 			changed := w.files()
 			first, err := Restore(t.Context(), w.dir, bundleID, commit, false)
 			must(t, err)
-			refs := loopRefs(bundleID)
+			refs := LoopRefs(bundleID)
 			w.git("update-ref", refs+"rolling-back", first.Ref)
 			w.git("update-ref", "-d", first.Ref)
 			again(w)
@@ -130,5 +132,27 @@ func TestRestoreKeepsPermissions(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(w.dir, name)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
+	}
+}
+
+// A person edits the file while git is asked for what it was.
+func TestRestoreSeesLateChange(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the git that edits is a shell script")
+	}
+	w := born(t)
+	commit := w.keepIteration(1, 5)
+	w.write("a", "an agent's")
+	real, err := exec.LookPath("git")
+	must(t, err)
+	bin := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\ncase $* in *' cat-file blob '*) echo \"a person's\" > '"+w.dir+"/a' ;; esac\nexec '"+real+"' \"$@\"\n"), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	done, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	if _, left := errors.AsType[*LeftError](err); !left || len(done.Left) != 1 || len(done.Files) > 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if text := w.files()["a"]; text != "a person's\n" {
+		t.Errorf("the file has %q", text)
 	}
 }

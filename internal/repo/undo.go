@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,10 +24,23 @@ type Undo struct {
 	// Allowed reports whether a path may differ from the base: from the root, with slashes. Folders
 	// named .ralph may always.
 	Allowed func(path string) bool
+	// Mine reports whether all of the changes are to be undone; nil means that they are. If it
+	// returns false, nothing is changed.
+	Mine func([]Found) bool
 	// Message is that of a commit that restores what was committed. "%s" in it becomes the ref.
 	Message string
 
 	lockWait time.Duration // how long another git may lock the index; 0 means two seconds
+}
+
+// A Found is a change since a [Base]: of a file, or of one in a commit or in the index.
+type Found struct {
+	Path string
+	// At is when it was made, as far as the disk tells: a file that is gone was removed then or
+	// before. A commit has whole seconds.
+	At time.Time
+	// Foreign says that it was committed by another author or committer than this git would name.
+	Foreign bool
 }
 
 // Undone is what was undone.
@@ -38,6 +54,8 @@ type Undone struct {
 	Commit string
 	// Ref keeps what was found; empty if nothing was changed.
 	Ref string
+	// Stays says that [Undo.Mine] wanted nothing to be undone.
+	Stays bool
 }
 
 // A LeftError says which files were left as they are.
@@ -103,7 +121,9 @@ type reversal struct {
 	Undo
 	*state
 	onDisk, committed, staged []change // to be undone
+	commits                   []Found  // those that have them, without paths
 	leftFiles                 []LeftFile
+	folders                   []string // empty ones, to be made
 	result                    Undone
 }
 
@@ -124,6 +144,10 @@ func (r *reversal) run(ctx context.Context) error {
 	}
 	if err := r.refuse(ctx); err != nil || len(r.result.Files) == 0 {
 		return err
+	}
+	if r.Mine != nil && !r.Mine(r.found()) {
+		r.result.Stays = true
+		return nil
 	}
 	if err := r.keepFound(ctx); err != nil {
 		return err
@@ -302,7 +326,7 @@ func (r *reversal) refuse(ctx context.Context) error {
 	if err := waitForLock(ctx, r.at, r.lockWait); err != nil {
 		return &Error{Doing: "git update-index", Err: err, hint: lockHint(r.at)}
 	}
-	return r.countCommits(ctx)
+	return r.findCommits(ctx)
 }
 
 func branchWords(ref string) string {
@@ -315,11 +339,12 @@ func branchWords(ref string) string {
 // maxPaths is how many paths a command line names.
 const maxPaths = 200
 
-func (r *reversal) countCommits(ctx context.Context) error {
+// findCommits finds the commits that have what was committed.
+func (r *reversal) findCommits(ctx context.Context) error {
 	if len(r.committed) == 0 {
 		return nil
 	}
-	args := []string{"rev-list", "--count", r.state.head}
+	args := []string{"rev-list", "--format=%ct %an <%ae>%x00%cn <%ce>", r.state.head}
 	if r.Base.Head != "" {
 		args = append(args, "^"+r.Base.Head)
 	}
@@ -327,12 +352,71 @@ func (r *reversal) countCommits(ctx context.Context) error {
 	for _, c := range r.committed[:min(maxPaths, len(r.committed))] {
 		args = append(args, ":(literal)"+c.path)
 	}
-	count, err := r.line(ctx, args...)
+	out, err := r.line(ctx, args...)
 	if err != nil {
 		return err
 	}
-	r.result.Commits, err = strconv.Atoi(count)
-	return err
+	own := r.identity(ctx, "GIT_AUTHOR_IDENT") + "\x00" + r.identity(ctx, "GIT_COMMITTER_IDENT")
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "commit ") { // its name, before its line
+			continue
+		}
+		seconds, people, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		at, err := strconv.ParseInt(seconds, 10, 64)
+		if err != nil {
+			return fmt.Errorf("read the time of a commit: %w", err)
+		}
+		r.commits = append(r.commits, Found{At: time.Unix(at, 0), Foreign: people != own})
+	}
+	r.result.Commits = len(r.commits)
+	return nil
+}
+
+// identity returns whom git would name in a commit; empty if it does not know.
+func (g git) identity(ctx context.Context, variable string) string {
+	said, err := g.line(ctx, "var", variable)
+	end := strings.LastIndex(said, ">")
+	if err != nil || end < 0 {
+		return ""
+	}
+	return said[:end+1] // the time follows
+}
+
+// found lists the changes that can be undone.
+func (r *reversal) found() (all []Found) {
+	for _, c := range r.onDisk {
+		all = append(all, Found{Path: c.path, At: r.changedAt(c.path)})
+	}
+	if len(r.commits) > 0 {
+		for _, c := range r.committed {
+			for _, commit := range r.commits {
+				all = append(all, Found{c.path, commit.At, commit.Foreign})
+			}
+		}
+	}
+	info, err := os.Stat(filepath.Join(r.at.gitDir, "index"))
+	for _, c := range r.staged {
+		f := Found{Path: c.path}
+		if err == nil {
+			f.At = info.ModTime()
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// changedAt returns when a file was changed last, its permissions included; of a file that is gone,
+// when its folder was.
+func (r *reversal) changedAt(name string) time.Time {
+	for ; ; name = path.Dir(name) {
+		info, err := r.root.Lstat(filepath.FromSlash(name))
+		if err == nil {
+			return changeTime(info)
+		}
+		if name == "." {
+			return time.Time{}
+		}
+	}
 }
 
 // maxRefs is how many names are tried for a ref.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -20,7 +21,7 @@ import (
 // Rollback puts the files of a work tree back to how they were before an iteration.
 type Rollback struct {
 	Name   string
-	To     string // an iteration's number, or a ref of an earlier rollback
+	To     string // an iteration's number, or a ref that keeps what was found
 	Yes    bool
 	DryRun bool
 	JSON   bool
@@ -31,6 +32,10 @@ type Done struct {
 	Name  string   `json:"name"`
 	To    string   `json:"to"`
 	Files []string `json:"files"`
+	// Left are files that differ and stay as they are.
+	Left []Left `json:"left,omitempty"`
+	// Gone is what is not brought back: bits of a mode, pipes and sockets.
+	Gone []Left `json:"gone,omitempty"`
 	// Kept is the ref of the files as they were found; empty if nothing was changed.
 	Kept string `json:"kept,omitempty"`
 	// CutOff is the ref of the files as an earlier rollback found them that was killed; empty if
@@ -38,6 +43,23 @@ type Done struct {
 	CutOff string `json:"cutOff,omitempty"`
 	// Changed is false with --dry-run.
 	Changed bool `json:"changed"`
+}
+
+// Left is a file that is not put back.
+type Left struct {
+	Path string `json:"path"`
+	Why  string `json:"why"` // or what it was
+}
+
+// take takes over what was, or would be, restored.
+func (d *Done) take(r repo.Restored) {
+	d.Files, d.CutOff, d.Left, d.Gone = append([]string{}, r.Files...), r.CutOff, nil, nil
+	for _, f := range r.Left {
+		d.Left = append(d.Left, Left(f))
+	}
+	for _, f := range r.Gone {
+		d.Gone = append(d.Gone, Left(f))
+	}
 }
 
 // Run shows what would change, asks, and changes it.
@@ -57,8 +79,10 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	done := Done{Name: t.Name, To: r.To, Files: append([]string{}, plan.Files...)}
-	if len(plan.Files) == 0 && plan.CutOff == "" {
+	done := Done{Name: t.Name, To: r.To}
+	done.take(plan)
+	done.CutOff = "" // it is still to be ended
+	if len(plan.Files)+len(plan.Left) == 0 && plan.CutOff == "" {
 		cli.Tell(e.Stderr, "the files are as they were; nothing to change")
 		return r.print(e, done)
 	}
@@ -74,7 +98,11 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		restored, err := repo.Restore(ctx, t.dir, t.id, commit, false, t.env...)
-		done.Files, done.Kept, done.CutOff = append([]string{}, restored.Files...), restored.Ref, restored.CutOff
+		done.take(restored)
+		done.Kept = restored.Ref
+		if _, left := errors.AsType[*repo.LeftError](err); left { // they are printed
+			err = fmt.Errorf("%s not put back", units.Quantity(len(done.Left), "file"))
+		}
 		if done.Changed = restored.Ref != "" || restored.CutOff != ""; done.Changed {
 			err = errors.Join(err, t.tell(r.To))
 		}
@@ -91,7 +119,7 @@ func (t trees) target(to string) (string, error) {
 	}
 	commit, err := repo.KeptRef(context.Background(), t.dir, t.id, to, t.env...)
 	if err != nil {
-		return "", cli.Refuse("name an iteration, or the ref that an earlier rollback printed", "%q is no snapshot of loop %s", to, t.Name)
+		return "", cli.Refuse("name an iteration, or a ref that 'ralph status' shows", "%q is no snapshot of loop %s", to, t.Name)
 	}
 	return commit, nil
 }
@@ -123,7 +151,7 @@ func when(to string) string {
 	if _, err := strconv.Atoi(to); err == nil {
 		return "before iteration " + to
 	}
-	return "before a rollback"
+	return "under that name"
 }
 
 // tell leaves a message for the agent of a resumed loop; the journal has it then, too.
@@ -147,6 +175,8 @@ func (r Rollback) print(e *cli.Env, done Done) error {
 	for _, name := range done.Files {
 		fmt.Fprintf(e.Stdout, "%s %s\n", word, cli.Clean(name))
 	}
+	printLeft(e, "left as it is", done.Left)
+	printLeft(e, "not brought back", done.Gone)
 	if done.Changed {
 		cli.Tell(e.Stderr, "%s changed; HEAD, the index and ignored files are as they were", units.Quantity(len(done.Files), "file"))
 		if done.CutOff != "" {
@@ -155,4 +185,16 @@ func (r Rollback) print(e *cli.Env, done Done) error {
 		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, cmp.Or(done.CutOff, done.Kept))
 	}
 	return nil
+}
+
+// printLeft prints a line for each reason. The files are in its order.
+func printLeft(e *cli.Env, what string, files []Left) {
+	for len(files) > 0 {
+		why, names := files[0].Why, ""
+		for len(files) > 0 && files[0].Why == why {
+			names += ", " + cli.Clean(files[0].Path)
+			files = files[1:]
+		}
+		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", what, cli.Clean(why), strings.TrimPrefix(names, ", "))
+	}
 }

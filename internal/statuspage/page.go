@@ -25,9 +25,10 @@ import (
 )
 
 // Write shows one loop to a person, in lines of so many columns; a negative number breaks none.
-func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State, width int) error {
+func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State, kept []Kept, width int) error {
 	d := page{now: now, status: s, State: state}
 	d.all()
+	d.kept(kept)
 	var text bytes.Buffer
 	for _, f := range d.fields {
 		name := f.name
@@ -43,7 +44,7 @@ func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State
 }
 
 // JSON returns state.json with the facts that are in no file.
-func JSON(s registry.Status, state *loopstate.State) any {
+func JSON(s registry.Status, state *loopstate.State, kept []Kept) any {
 	r := liveRunner{Alive: s.Live.Alive}
 	if s.Live.PID != 0 {
 		r.Liveness = &s.Live
@@ -52,7 +53,8 @@ func JSON(s registry.Status, state *loopstate.State) any {
 		loopstate.File
 		Runner  liveRunner    `json:"runner"`
 		Stories *storiesTable `json:"stories,omitempty"`
-	}{loopstate.FileOf(state), r, tableOf(state)}
+		Kept    []Kept        `json:"kept,omitempty"`
+	}{loopstate.FileOf(state), r, tableOf(state), kept}
 }
 
 // liveRunner says whether a loop's runner lives, and which process it is or, if it died, was. For

@@ -54,7 +54,7 @@ func TestStoriesOnThePage(t *testing.T) {
 	s := planned(t)
 	for _, width := range []int{40, 200} {
 		var out bytes.Buffer
-		if err := statuspage.Write(&out, s.At.Add(time.Minute), live(s), s, width); err != nil {
+		if err := statuspage.Write(&out, s.At.Add(time.Minute), live(s), s, nil, width); err != nil {
 			t.Fatal(err)
 		}
 		_, text, _ := strings.Cut(out.String(), "\nstories ")
@@ -95,7 +95,7 @@ func TestStoriesAsJSON(t *testing.T) {
 			} `json:"reviews"`
 		} `json:"stories"`
 	}) {
-		data, err := json.Marshal(statuspage.JSON(live(s), s))
+		data, err := json.Marshal(statuspage.JSON(live(s), s, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestStoriesWithoutReviews(t *testing.T) {
 		s.Stories.States = append(s.Stories.States, event.StoryState{ID: fmt.Sprintf("US-%03d", i+1), Title: "\x1b[2Jx", Passes: true})
 	}
 	var out bytes.Buffer
-	if err := statuspage.Write(&out, s.At, live(s), s, 80); err != nil {
+	if err := statuspage.Write(&out, s.At, live(s), s, nil, 80); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"60 of 60 done", "US-050  passes", "and 10 more stories"} {

@@ -112,7 +112,7 @@ var samples = []event.Payload{
 		Problems: []event.StoryProblem{{Story: "US-001", Field: "passes", Text: "only a review may approve a story", Undone: true}},
 	},
 	event.StoryReviewed{Story: "US-002", Agent: "codex", Approved: true, AtCap: true, Feedback: "no test of an empty list", Count: 5, Open: true},
-	event.ReviewUndone{Story: "US-002", Files: []string{"list.go"}, Commits: 1, Ref: "refs/ralph/undone/01JD", Error: "git reset: failed"},
+	event.ReviewUndone{Story: "US-002", Files: []string{"list.go"}, Commits: 1, Ref: "refs/ralph/undone/01JD", Error: "git reset: failed", Others: []string{"notes.md"}, Refused: true},
 	event.QuestionAsked{Number: 3, Text: "Postgres or SQLite?", Choices: []string{"postgres", "sqlite"}, Blocks: true, Command: "01JD000000000000000000000Q"},
 	event.QuestionAnswered{Number: 3, Question: "Postgres or SQLite?", Text: "postgres", From: "cli:ada@mill", Command: "01JD000000000000000000000R"},
 	event.CommandReceived{ID: "01JD000000000000000000000E", Kind: "stop", From: "mcp:claude", Origin: event.OriginOther, Loop: "night"},

@@ -64,13 +64,18 @@ type StoryReviewed struct {
 	Open bool `json:"open,omitempty"`
 }
 
-// ReviewUndone: a reviewer changed files that a reviewer may not change, and they were put back.
+// ReviewUndone: files changed during a review that a reviewer may not change, and they were put
+// back, or left where a person may have changed them.
 type ReviewUndone struct {
 	Story   string   `json:"story"`
-	Files   []string `json:"files"`           // the first of them, relative to the repository
+	Files   []string `json:"files"`           // the first that the reviewer changed, relative to the repository
 	Commits int      `json:"commits"`         // of the reviewer that contain them
 	Ref     string   `json:"ref,omitempty"`   // the git ref that keeps what was undone
 	Error   string   `json:"error,omitempty"` // why it could not be undone
 	// Partly says that the error is about some of the files only, and all others were put back.
 	Partly bool `json:"partly,omitempty"`
+	// Others are the first files that a person may have changed. With them, nothing was put back.
+	Others []string `json:"others,omitempty"`
+	// Refused says that the review gives no verdict: what the reviewer changed may still be there.
+	Refused bool `json:"refused,omitempty"`
 }

@@ -21,6 +21,7 @@ type Plan struct {
 	Changes  int `json:"changesRequested"`
 	AtCap    int `json:"atCap"` // approved because review.cap was reached
 	Undone   int `json:"undone"`
+	Refused  int `json:"refused,omitempty"` // gave no verdict, because a person may have changed files
 	// Kept are the last refs that keep what was undone, which may be a person's.
 	Kept    []string `json:"kept,omitempty"`
 	PutBack int      `json:"putBack"` // changes of tasks.json
@@ -91,8 +92,11 @@ func (f *Fold) ofStories(p event.Payload) {
 			plan.reviewed(p)
 		}
 	case event.ReviewUndone:
-		if plan != nil && (p.Error == "" || p.Partly) {
+		if plan != nil && (p.Error == "" && len(p.Others) == 0 || p.Partly) {
 			plan.Undone++
+		}
+		if plan != nil && p.Refused {
+			plan.Refused++
 		}
 		if plan != nil && p.Ref != "" {
 			plan.Kept = append(plan.Kept, line(p.Ref))
@@ -172,8 +176,11 @@ func (plan *Plan) Verdicts() string {
 	if plan.Undone > 0 {
 		said += fmt.Sprintf(" What a reviewer changed was undone %s.", units.Times(plan.Undone))
 	}
+	if plan.Refused > 0 {
+		said += " " + units.Quantity(plan.Refused, "review") + " did not count: files changed, and not only by the reviewer."
+	}
 	if len(plan.Kept) > 0 {
-		said += fmt.Sprintf(" Files as they were then, also of a person, are kept in git: git show %s.", strings.Join(plan.Kept, ", "))
+		said += fmt.Sprintf(" Files as they were found, also a person's, are kept: 'ralph rollback' with one of these names brings them back: %s.", strings.Join(plan.Kept, ", "))
 	}
 	if plan.PutBack > 0 {
 		said += " " + units.Quantity(plan.PutBack, "change") + " of tasks.json put back."

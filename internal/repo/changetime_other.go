@@ -1,0 +1,11 @@
+//go:build !linux && !darwin
+
+package repo
+
+import (
+	"io/fs"
+	"time"
+)
+
+// changeTime returns when the content of a file was changed last.
+func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

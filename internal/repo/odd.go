@@ -1,0 +1,114 @@
+package repo
+
+import (
+	"cmp"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A work tree has more than files and links, of which git knows nothing: bits of a mode, empty
+// folders, pipes and sockets. A kept work tree names them. An empty folder is put back; what else
+// is gone is reported.
+
+const emptyFolder = "an empty folder"
+
+// maxOdd is how many are named.
+const maxOdd = 1000
+
+// bitsOf names the bits of a mode beside its permissions; empty if it has none.
+func bitsOf(mode fs.FileMode) string {
+	var bits []string
+	for _, b := range []struct {
+		bit  fs.FileMode
+		name string
+	}{{fs.ModeSetuid, "setuid"}, {fs.ModeSetgid, "setgid"}, {fs.ModeSticky, "sticky"}} {
+		if mode&b.bit != 0 {
+			bits = append(bits, b.name)
+		}
+	}
+	if len(bits) == 0 {
+		return ""
+	}
+	return "a mode with " + strings.Join(bits, ", ")
+}
+
+// kindOf names what is no file, link or folder.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return ""
+}
+
+func (k *keeper) addOdd(name, kind string) {
+	if _, known := k.odd[name]; !known && kind != "" && len(k.odd) < maxOdd {
+		k.odd[name] = kind
+	}
+}
+
+// findOdd names what is in a folder and below it, without repositories inside and what is ignored.
+func (k *keeper) findOdd(dir string) {
+	entries, err := fs.ReadDir(k.root.FS(), dir)
+	if err != nil {
+		return // what cannot be read was not kept either
+	}
+	if len(entries) == 0 {
+		k.addOdd(dir, emptyFolder)
+	}
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		if entry.Name() == ".git" || isOwn(name) || k.isIgnored(name) || k.isIgnored(name+"/") {
+			continue
+		}
+		if !entry.IsDir() {
+			k.addOdd(name, kindOf(entry.Type()))
+			continue
+		}
+		if isRepository(filepath.Join(k.at.root, filepath.FromSlash(name))) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil {
+			k.addOdd(name, bitsOf(info.Mode()))
+		}
+		k.findOdd(name)
+	}
+}
+
+// compareOdd finds what is gone, or goes when a file is written again. What is not brought back is
+// named; an empty folder is among the files.
+func (r *reversal) compareOdd() (gone []LeftFile) {
+	for _, name := range slices.Sorted(maps.Keys(r.Base.odd)) {
+		kind := r.Base.odd[name]
+		isWritten := func(c change) bool { return c.path == name && c.was.id != "" }
+		switch {
+		case kind == emptyFolder:
+			if info, err := r.root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
+				r.folders = append(r.folders, name)
+			}
+		case r.state.odd[name] != kind || slices.ContainsFunc(r.onDisk, isWritten):
+			gone = append(gone, LeftFile{name, kind})
+		}
+	}
+	slices.SortStableFunc(gone, func(a, b LeftFile) int { return cmp.Compare(a.Why, b.Why) })
+	return gone
+}
+
+// restoreFolders makes empty folders again.
+func (r *reversal) restoreFolders() {
+	for _, name := range r.folders {
+		if err := r.root.MkdirAll(filepath.FromSlash(name), 0o777); err != nil {
+			r.leave(name, err.Error())
+		} else if clear(r.dirs); r.above(name) != "" {
+			r.leave(name, "a link is on the way to it")
+		}
+	}
+}

@@ -1,0 +1,93 @@
+//go:build unix
+
+package repo
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What is no file comes back, or is named.
+func TestRestoreNamesWhatIsGone(t *testing.T) {
+	w := born(t)
+	w.write(".gitignore", "ignored/\n")
+	w.write("tool", "one")
+	w.write("same", "one")
+	w.write("inside/a", "one")
+	w.at("inside").git("init", "-q")
+	w.at("inside").commit("begin")
+	for _, name := range []string{"empty/deep", "filled", "stays", "sticky", "ignored/empty"} {
+		must(t, os.MkdirAll(filepath.Join(w.dir, name), 0o755))
+	}
+	for name, bit := range map[string]os.FileMode{"tool": os.ModeSetuid, "same": os.ModeSetgid, "sticky": os.ModeSticky} {
+		must(t, os.Chmod(filepath.Join(w.dir, name), 0o755|bit))
+	}
+	for _, name := range []string{"pipe", "stays/pipe"} {
+		must(t, unix.Mkfifo(filepath.Join(w.dir, name), 0o600))
+	}
+	t.Chdir(w.dir) // a socket's path is short
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", "socket")
+	must(t, err)
+	commit, before := w.keepIteration(1, 5), w.files()
+	must(t, listener.Close())
+	for _, name := range []string{"empty", "pipe", "sticky"} {
+		w.remove(name)
+	}
+	w.write("tool", "two")
+	w.write("filled/new", "two")
+	w.write("inside/a", "two")
+
+	for _, dry := range []bool{true, false} {
+		done, err := Restore(t.Context(), w.dir, bundleID, commit, dry)
+		if (err == nil) != dry {
+			t.Errorf("dry %v: %v", dry, err)
+		}
+		want := Restored{
+			Files: []string{"empty/deep/", "filled/new", "tool"},
+			Left:  []LeftFile{{"inside", "it is a repository of its own"}},
+			Gone:  []LeftFile{{"tool", "a mode with setuid"}, {"sticky", "a mode with sticky"}, {"pipe", "a pipe"}, {"socket", "a socket"}},
+			Ref:   done.Ref,
+		}
+		if !reflect.DeepEqual(done, want) || (done.Ref == "") != dry {
+			t.Errorf("dry %v: %+v\nwant %+v", dry, done, want)
+		}
+	}
+	for _, name := range []string{"empty/deep", "filled"} {
+		if entries, err := os.ReadDir(filepath.Join(w.dir, name)); err != nil || len(entries) > 0 {
+			t.Errorf("%s: %v, %v", name, entries, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, "same")); err != nil || info.Mode()&os.ModeSetgid == 0 {
+		t.Errorf("the mode of a file that was not changed is %v, %v", info, err)
+	}
+	after := w.files()
+	for _, name := range []string{"pipe", "socket", "inside/a"} {
+		delete(before, name)
+		delete(after, name)
+	}
+	same(t, "the files", after, before)
+}
+
+// An undone review leaves a folder that was empty.
+func TestUndoKeepsEmptyFolders(t *testing.T) {
+	w := born(t)
+	must(t, os.MkdirAll(filepath.Join(w.dir, "empty"), 0o755))
+	base := w.keep()
+	w.write("empty/new", "x")
+	w.write("made/new", "x")
+	if u := w.mustUndo(base); !slices.Equal(u.Files, []string{"empty/new", "made/new"}) {
+		t.Errorf("%+v", u)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "empty")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "made")); err == nil {
+		t.Error("a folder that the reviewer made is there")
+	}
+}
