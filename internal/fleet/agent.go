@@ -119,6 +119,13 @@ func (r *run) open() (err error) {
 	for _, t := range r.tasks.List {
 		r.state.of(t, r.name)
 	}
+	if folder == "" && r.state.Plan == "" {
+		data, err := plan.ReadTasks(r.tree)
+		if err != nil {
+			return err
+		}
+		r.state.Plan = string(data)
+	}
 	if r.e.ReviewCommands(r.tasks.Verify).Fingerprint() != r.Verify {
 		r.closed = "the verifyCommands of ralph/tasks.json have changed since the fleet was started, and an agent could change them; a person puts them back on the fleet's branch and resumes it, or starts another fleet"
 	}
@@ -308,14 +315,30 @@ func (r *run) free() float64 {
 // prompt is the base prompt of a task's loop.
 func (r *run) prompt(t Task) string {
 	facts := filepath.Join(r.dir, FactsFile)
-	return fmt.Sprintf(`%s
+	return fmt.Sprintf(`%s%s
 
 You work on this task alone, in a worktree of your own; other loops work on other tasks of the same project at the same
 time. Commit your work when it is done. Do not merge or push it: that is done for you.
 
 What the others have found is in %s. Append a line to it, such as "- the parser is in internal/parse", when you find
 something that they need. Never change a line of theirs.
-`, t.Text, facts)
+`, t.Text, r.aboutPlan(), facts)
+}
+
+// aboutPlan is what the prompts of stories say besides: where the plan is, and what the person adds
+// to each prompt.
+func (r *run) aboutPlan() string {
+	if r.Folder != "" {
+		return ""
+	}
+	about := `
+
+This story is one of a plan. Before you begin, read ralph/prd.md, which says what is to be built, and ralph/progress.txt, its
+section Codebase Patterns first. Leave the files in ralph/ as they are: what is done is recorded for you.`
+	if extra, err := plan.Read(r.tree, plan.Prompt); err == nil && len(bytes.TrimSpace(extra)) > 0 {
+		about += "\n\n" + string(bytes.TrimSpace(extra))
+	}
+	return about
 }
 
 // ralph runs a verb of ralph, and returns what it said on stderr.
@@ -444,24 +467,14 @@ func (r *run) commitRest(ctx context.Context, t Entry, w *workspace.Worktree) er
 	return err
 }
 
-// markStory records in ralph/tasks.json that a story is done, and commits that.
+// markStory records in ralph/tasks.json that a story is done, and commits that. Nobody has reviewed
+// it, and that is what the file says.
 func (r *run) markStory(ctx context.Context, t Entry) error {
-	data, err := plan.ReadTasks(r.tree)
+	data, err := story.Pass([]byte(r.state.Plan), t.ID, "done by loop "+t.Loop)
 	if err != nil {
-		return err
+		return fmt.Errorf("ralph/tasks.json of the fleet: %w", err)
 	}
-	list, problems := story.Parse(data)
-	if len(problems) > 0 {
-		return fmt.Errorf("ralph/tasks.json of the fleet: %s", problems[0].Text)
-	}
-	at := slices.IndexFunc(list.Stories, func(s story.Story) bool { return s.ID == t.ID })
-	if at < 0 || list.Stories[at].Passes {
-		return nil
-	}
-	note := "done by loop " + t.Loop
-	if data, err = story.Decide(data, t.ID, true, "", 1, note, story.Rules{Cap: 1}); err != nil {
-		return err
-	}
+	r.state.Plan = string(data)
 	if err := plan.WriteTasks(r.tree, data); err != nil {
 		return err
 	}
@@ -477,6 +490,9 @@ func (r *run) end() error {
 	}
 	if r.state.count(Failed) == 0 && len(stuck) == 0 {
 		r.say("all %s merged into %s", units.Quantity(len(r.tasks.List), "task"), r.branch(context.Background()))
+		if r.Folder == "" {
+			r.say("guardrails passed on each, and none was reviewed: 'ralph start NAME --tasks' reviews them")
+		}
 		r.say("<promise>COMPLETE</promise>")
 		return nil
 	}

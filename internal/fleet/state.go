@@ -36,12 +36,15 @@ type Entry struct {
 // State is what a fleet has come to.
 type State struct {
 	Tasks []Entry `json:"tasks"`
+	// Plan is ralph/tasks.json with what the fleet did. What the agents write into theirs does not
+	// count.
+	Plan string `json:"plan,omitempty"`
 }
 
 // StateFile is its place in the folder of the fleet's loop.
 const StateFile = "fleet.json"
 
-const maxState = 8 << 20 // bytes
+const maxState = 16 << 20 // bytes
 
 // ReadState reads the state of the fleet in a loop's folder; of a loop that is none, it is empty.
 func ReadState(loopDir string) (s State, err error) {

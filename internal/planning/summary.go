@@ -25,7 +25,7 @@ type summary struct {
 // rules are those by which a story counts as done here: passed, and approved unless the loop had no
 // reviews.
 func isDone(s *story.Story) bool {
-	return s.Done(story.Rules{Cap: 1}) || s.Passes && s.ReviewStatus == "" && s.ReviewCount == 0
+	return s.Done(story.Rules{Cap: 1}) || s.Passes && s.ReviewStatus == ""
 }
 
 func countDone(list *story.List) (done int) {
