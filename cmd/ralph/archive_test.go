@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -36,11 +35,9 @@ func TestLiveLoopKeepsItsPlan(t *testing.T) {
 	t.Parallel()
 	p := planPlace(t)
 	p.must(os.WriteFile(plan.Path(p.dir, plan.Tasks), []byte(plannedTasks), 0o600))
-	p.worker("other", false)
-	p.worker("search", true)
-	lock, err := registration.Acquire(p.loop("search"))
-	p.must(err)
-	t.Cleanup(func() { _ = lock.Release() })
+	agent := p.script("waits", "cat > /dev/null\nexec sleep 1000")
+	p.fine("start", "search", "--tasks", "--detach", "--agent", agent, "--protocol", "text")
+	p.fine("start", "other", "--detach", "--allow-shared-worktree", "-p", "x", "--agent", agent, "--protocol", "text")
 	_, said, code := p.ralph("archive")
 	if code != event.ExitUsage || !strings.Contains(said, "loop search works on this plan") || !strings.Contains(said, "hint: 'ralph stop search'") {
 		t.Errorf("exit %d: %s", code, said)
@@ -55,11 +52,8 @@ func TestLiveLoopKeepsItsPlan(t *testing.T) {
 		t.Error("the plan has changed")
 	}
 	// A loop on something else is none of its business.
-	p.must(lock.Release())
-	if lock, err = registration.Acquire(p.loop("other")); err == nil {
-		p.fine("archive", "--dry-run")
-	}
-	p.must(err)
+	p.fine("kill", "search")
+	p.fine("archive", "--dry-run")
 }
 
 // Part 7 of the verification plan: after a completed loop, the archive has everything, the summary
