@@ -467,8 +467,7 @@ func (r *run) commitRest(ctx context.Context, t Entry, w *workspace.Worktree) er
 	return err
 }
 
-// markStory records in ralph/tasks.json that a story is done, and commits that. Nobody has reviewed
-// it, and that is what the file says.
+// markStory records in ralph/tasks.json that a story is done, without a review, and commits that.
 func (r *run) markStory(ctx context.Context, t Entry) error {
 	data, err := story.Pass([]byte(r.state.Plan), t.ID, "done by loop "+t.Loop)
 	if err != nil {

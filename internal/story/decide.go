@@ -23,8 +23,8 @@ func Decide(data []byte, id string, approved bool, feedback string, count int, n
 	return conclude(data, id, review, note)
 }
 
-// Pass writes into a tasks.json that a story is done, and that nothing has reviewed it: it is done
-// for who skips reviews, and waits for its review otherwise. Notes and the error are as of [Decide].
+// Pass writes into a tasks.json that a story is done without a review: it is done for a loop that
+// skips reviews, and waits for its review otherwise. Notes and the error are as of [Decide].
 func Pass(data []byte, id, note string) ([]byte, error) {
 	review := Review{Passes: true}
 	if l, _ := Parse(data); l != nil && l.Find(id) != nil {
