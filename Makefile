@@ -135,7 +135,7 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 bounds: bench ## benchmarks, and an error if one misses its bound (tools/bench/bounds.txt)
 	tools/bounds.sh bin/bench.txt
 
-discover: ## two hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
+discover: ## three and a half hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
