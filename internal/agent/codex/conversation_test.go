@@ -322,6 +322,17 @@ func TestThreadsAreLimited(t *testing.T) {
 	}
 }
 
+// A command that is ended with its turn keeps what it printed.
+func TestEndedCommandKeepsItsOutput(t *testing.T) {
+	k := begun(t).says(
+		`{"method":"item/started","params":{"threadId":"T","item":{"type":"commandExecution","id":"c","command":"make","status":"inProgress"}}}`,
+		`{"method":"item/commandExecution/outputDelta","params":{"threadId":"T","itemId":"c","delta":"one\ntw"}}`,
+		`{"method":"item/commandExecution/outputDelta","params":{"threadId":"T","itemId":"c","delta":"o"}}`,
+		completed, answer(4))
+	want := `tool.returned {"id":"c","ok":false,"output":"one\ntwo\n` + agent.NoResult + `"}`
+	k.expect("facts", []string{want, ok}, k.facts[len(k.facts)-2:])
+}
+
 func TestContextContinues(t *testing.T) {
 	k := begun(t).says(completed, answer(4))
 	k.wrote = nil

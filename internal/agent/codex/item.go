@@ -207,7 +207,7 @@ func (d *Dialect) progressed(p jsonscan.Value, out *agent.Decoded) {
 	}
 	out.DropRaw = true
 	if len(text.Inner()) > 0 {
-		out.Add(event.ToolProgressed{ID: id, Text: event.Quoted(text.Raw())})
+		d.calls.Printed(out, event.ToolProgressed{ID: id, Text: event.Quoted(text.Raw())})
 	}
 }
 
