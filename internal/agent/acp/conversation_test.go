@@ -402,7 +402,7 @@ func TestErrorsShownAsText(t *testing.T) {
 		chunks  []string
 		want    []string
 	}{
-		"without a word": {"pi-acp", nil, []string{"used 0 0 unknown", "finished error the agent ended the turn without a word of the model"}},
+		"without a word": {"pi-acp", nil, []string{"used 0 0 unknown", "finished ok"}},
 		"an error as words": {
 			"copilot", []string{"Error: You have hit your rate limit (HTTP 429)."},
 			[]string{"said Error: You have hit your rate limit (HTTP 429).", "used 0 0 unknown", "limited rate", "finished error You have hit your rate limit (HTTP 429)."},

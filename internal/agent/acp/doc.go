@@ -38,8 +38,7 @@
 //
 // # Guarantees
 //
-//   - A turn is over when all its prompts are answered. An answer without a word of the model and
-//     without a tool is an error.
+//   - A turn is over when all its prompts are answered.
 //   - A steer is delivered when the model speaks after a tool that returned since, or when the
 //     steer's own prompt is answered. A steer between a tool's return and the model's answer may be
 //     reported one request too early: the agent makes another for it.

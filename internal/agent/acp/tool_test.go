@@ -87,7 +87,7 @@ func TestAsidesAreNotices(t *testing.T) {
 			k.d.startup = "Whatever it says\nat its start\n"
 			k.update("%s", row.update)
 			k.say(`"id":3,"result":{"stopReason":"end_turn"}`)
-			k.expect("facts", k.facts, "used 0 0 unknown", "finished error the agent ended the turn without a word of the model")
+			k.expect("facts", k.facts, "used 0 0 unknown", "finished ok")
 		})
 	}
 	for name, row := range map[string]struct{ program, update string }{
