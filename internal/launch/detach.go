@@ -76,8 +76,18 @@ func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
 	if apart && err == nil {
 		<-exited // until then the runner descends from this process
 	}
+	if began.Ended != nil || began.Error != "" { // what it said is true once it has written its last state
+		select {
+		case <-exited:
+		case <-time.After(endTime):
+		}
+	}
 	return began, err
 }
+
+// endTime is how long a starter waits for a runner that has reported how its loop ended. It may
+// send notifications after its last state.
+const endTime = 3 * time.Second
 
 // runnerCommand is the command of a runner, in a session of its own.
 func runnerCommand(name string) (*exec.Cmd, error) {

@@ -76,9 +76,9 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 
 // findError finds the error of a turn with a good end: Copilot 1.0.102 reports it as if it were the
 // model's last words. (pi-acp 0.0.34 says nothing at all when the model cannot be asked: that turn
-// is empty.) A model may end with such words itself. They are taken for the agent's if no request of
-// the turn was answered, so that nothing is counted, or if the last one had to be made again; else
-// the next iteration meets the error with its first request.
+// is empty.) A model may end with such words itself. They are taken for the agent's if no request
+// of the turn was answered, so that nothing is counted, or if the last one had to be made again;
+// else the next iteration meets the error with its first request.
 func (d *Dialect) findError(finished event.AgentFinished) event.AgentFinished {
 	if d.turn.failure != "" && (d.turn.proved || !slices.ContainsFunc(d.turn.ended, func(e ending) bool { return e.used.known })) {
 		return d.fail(failureOf(d.turn.failure))
