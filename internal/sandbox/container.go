@@ -56,8 +56,12 @@ func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 			mount(path, ":ro")
 		}
 	}
-	for _, path := range b.linked() {
-		mount(path, ":ro")
+	for _, s := range b.States {
+		for _, l := range s.links() {
+			if !l.others { // the programs are those of the image, and such a folder may hold a login
+				mount(l.to, ":ro")
+			}
+		}
 	}
 	var inside []string
 	if b.proxy != nil {

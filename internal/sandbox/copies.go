@@ -18,14 +18,18 @@ const (
 )
 
 // A link is one in a copy.
-type link struct{ at, to string }
+type link struct {
+	at, to string
+	others bool // it is for the other programs that follow the variable
+}
 
 // links returns what the copy of a state has of the person's settings: by a link, so that it is as
 // large as it has to be, and only read.
 func (s State) links() (all []link) {
 	for _, name := range s.Read {
 		if real, err := filepath.EvalSymlinks(s.source(name)); err == nil { // what is missing is not needed
-			all = append(all, link{filepath.Join(s.Name, name), real})
+			home, _ := filepath.Rel(s.Home, s.source(name))
+			all = append(all, link{filepath.Join(s.Name, name), real, s.Others && slices.Contains(shown, home)})
 		}
 	}
 	return all
