@@ -27,9 +27,9 @@ func person(what string, does bool) deed {
 	return deed{what: what}
 }
 
-// deeds has the verbs that do something without asking a loop's runner. All that it does not name
-// is for anyone, also for agents: to look, to begin a loop, and to drop a command, of which the
-// loop's runner decides whether its sender may give it.
+// deeds has the verbs that do something without asking a loop's runner. Anyone may do the
+// rest, also an agent: look, begin a loop, and drop a command. The loop's runner decides
+// whether its sender may give that command.
 var deeds = map[string]func(v verb) deed{
 	"init":              func(verb) deed { return deed{what: "init"} },
 	"trust":             func(v verb) deed { return person("trust", !v.(*trustVerb).List) },

@@ -7,7 +7,7 @@ import (
 )
 
 // free are the verbs that anyone may use, also an agent: they look, begin a loop within limits, or
-// drop a command, of which the loop's runner decides.
+// drop a command, which the loop's runner judges.
 var free = []string{
 	"attach", "steer", "follow-up", "answer", "pause", "resume", "wait", "blocked", "ask", "set", "list", "diff", "web", "mcp", "status",
 	"why", "report", "logs", "replay", "journal verify", "journal rebuild", "journal export", "journal redecode", "doctor",

@@ -119,13 +119,6 @@ func (r *run) open() (err error) {
 	for _, t := range r.tasks.List {
 		r.state.of(t, r.name)
 	}
-	if folder == "" && r.state.Plan == "" {
-		data, err := plan.ReadTasks(r.tree)
-		if err != nil {
-			return err
-		}
-		r.state.Plan = string(data)
-	}
 	if r.e.ReviewCommands(r.tasks.Verify).Fingerprint() != r.Verify {
 		r.closed = "the verifyCommands of ralph/tasks.json have changed since the fleet was started, and an agent could change them; a person puts them back on the fleet's branch and resumes it, or starts another fleet"
 	}
@@ -411,7 +404,15 @@ func (r *run) fail(t *Entry, why string) {
 }
 
 // merge merges the work of a task into the fleet's branch. Guardrails have to pass on the result.
-func (r *run) merge(ctx context.Context, t *Entry) error {
+func (r *run) merge(ctx context.Context, t *Entry) (err error) {
+	if err := r.keepPlan(); err != nil {
+		return err
+	}
+	defer func() {
+		if err == nil { // else the merge is made again, from the plan that was there before it
+			r.state.Plan = ""
+		}
+	}()
 	dir := r.loopDir(*t)
 	w, err := workspace.Read(dir)
 	if err != nil {
@@ -467,13 +468,33 @@ func (r *run) commitRest(ctx context.Context, t Entry, w *workspace.Worktree) er
 	return err
 }
 
-// markStory records in ralph/tasks.json that a story is done, without a review, and commits that.
-func (r *run) markStory(ctx context.Context, t Entry) error {
-	data, err := story.Pass([]byte(r.state.Plan), t.ID, "done by loop "+t.Loop)
+// keepPlan keeps the plan as it is before a merge, on the disk: a merge that is killed is made
+// again.
+func (r *run) keepPlan() error {
+	if r.Folder != "" || r.state.Plan != "" {
+		return nil
+	}
+	data, err := plan.ReadTasks(r.tree)
 	if err != nil {
-		return fmt.Errorf("ralph/tasks.json of the fleet: %w", err)
+		return err
 	}
 	r.state.Plan = string(data)
+	return r.state.write(r.dir)
+}
+
+// markStory records in ralph/tasks.json that a story is done, without a review, and commits that.
+func (r *run) markStory(ctx context.Context, t Entry) error {
+	data := []byte(r.state.Plan)
+	changed, err := repo.Uncommitted(ctx, r.tree, plan.Path(r.tree, plan.Tasks), r.e.Environ...)
+	if err == nil && changed { // by a person: what agents do is committed and merged
+		data, err = plan.ReadTasks(r.tree)
+	}
+	if err != nil {
+		return err
+	}
+	if data, err = story.Pass(data, t.ID, "done by loop "+t.Loop); err != nil {
+		return fmt.Errorf("ralph/tasks.json of the fleet: %w", err)
+	}
 	if err := plan.WriteTasks(r.tree, data); err != nil {
 		return err
 	}

@@ -36,8 +36,8 @@ type Entry struct {
 // State is what a fleet has come to.
 type State struct {
 	Tasks []Entry `json:"tasks"`
-	// Plan is ralph/tasks.json with what the fleet did. What the agents write into theirs does not
-	// count.
+	// Plan is ralph/tasks.json as it was before the merge that is being made, with what a person
+	// changed; empty between merges. What an agent wrote into its own does not count.
 	Plan string `json:"plan,omitempty"`
 }
 

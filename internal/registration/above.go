@@ -8,10 +8,10 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// RunnerAmong returns the loop whose runner is the first of these processes: one of the loops of
-// this home, or one in the folders that are named besides, of which only name and folder are known.
-// A process with a runner among those that it descends from belongs to an agent of that loop, or to
-// what the loop runs beside it.
+// RunnerAmong returns the loop whose runner is the first of these processes. It looks at the
+// loops of this home and at the folders dirs; of a loop in such a folder it returns only name
+// and folder. A process with a runner among those that it descends from belongs to an agent of
+// that loop, or to what the loop runs beside it.
 func RunnerAmong(home string, line []process.ID, dirs ...string) (loop registry.Entry, found bool, err error) {
 	loops, err := registry.Survey(home, func(e registry.Entry) bool {
 		return slices.ContainsFunc(line, func(p process.ID) bool { return p.PID == e.PID })
