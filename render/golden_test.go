@@ -308,7 +308,7 @@ func checked() []event.Event {
 		event.ClockJumped{By: 3_600_000},
 		event.TelemetryFailed{To: "http://localhost:4318/v1/traces", Why: "connection refused"},
 		event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},
-		event.SandboxCorrected{Did: []string{"moved .git/COMMIT_EDITMSG to .ralph/demo/sandbox/aside-1/COMMIT_EDITMSG", "took over the login that the agent refreshed, to /home/ada/.codex/auth.json"}},
+		event.SandboxCorrected{Did: []string{"moved .git/COMMIT_EDITMSG to .ralph/demo/put-back/1f0c2a6b-COMMIT_EDITMSG", "took over the login that the agent refreshed, to /home/ada/.codex/auth.json"}},
 		event.TimerFired{Name: "tool"},
 		event.RepoInspected{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
 		event.FolderInspected{Boxes: 3, Ticked: 2, SHA256: "cd"},

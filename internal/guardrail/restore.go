@@ -47,7 +47,8 @@ func (s *FileSnapshot) Restore(changes []Change) error {
 	return errors.Join(errs...)
 }
 
-// FoundDir is the folder in a loop's folder with changed files as they were before Restore.
+// FoundDir is the folder in a loop's folder with changed files as they were before Restore, and
+// with what a sandbox set aside.
 const FoundDir = "put-back"
 
 // KeepFound copies a changed file into the loop's folder before Restore replaces it: a person may

@@ -107,7 +107,7 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	home := lastOf(r.Env, "HOME")
 	p := sandbox.Policy{
 		Mode: mode, Dir: r.WorkDir, Network: sandbox.Network(s.Network), Hosts: s.Hosts, Self: OwnProgram(),
-		Name: sandbox.NameOf(r.id), Temp: filepath.Join(r.Dir, sandboxFolder),
+		Name: sandbox.NameOf(r.id), Temp: filepath.Join(r.Dir, sandboxFolder), Aside: filepath.Join(r.Dir, guardrail.FoundDir),
 		Image: s.Image, Memory: s.Memory, CPUs: s.CPUs, Pass: slices.Concat(s.Pass, r.passedKeys()), State: filepath.Join(r.Home, "docker-sandbox"),
 	}
 	if (mode == sandbox.Docker || mode == sandbox.Podman) && p.Image == "" {

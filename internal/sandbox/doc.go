@@ -77,6 +77,7 @@ type Policy struct {
 	Self    string   // the program ralph
 	Name    string   // of the sandbox: the same for all processes of a loop
 	Temp    string   // a folder for temporary files, which exists and stays with the loop
+	Aside   string   // a folder for what [Box.PutBack] sets aside, which a person may have written
 
 	// Of containers.
 	Image  string

@@ -135,7 +135,7 @@ func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 	}
 	policy := Policy{
 		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Git: t.Ground.Repository,
-		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"),
+		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"), Aside: filepath.Join(dir, "aside"),
 	}
 	policy.HideHome(t.Home)
 	for _, program := range agents() {

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -285,17 +287,19 @@ func (b *Box) note(format string, args ...any) {
 	b.notes = append(b.notes, fmt.Sprintf(format, args...))
 }
 
-// setAside moves what is at path into a new folder for temporary files, or, if that is on another
+// setAside moves what is at path to the folder for what was set aside, or, if that is on another
 // disk, beside itself.
 func (b *Box) setAside(path string) (to string, err error) {
-	dir, err := os.MkdirTemp(b.Temp, "aside-")
-	if err != nil {
+	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(b.Aside)), filepath.Base(b.Aside)); err != nil {
 		return "", err
 	}
-	to = filepath.Join(dir, filepath.Base(path))
+	random := make([]byte, 4)
+	_, _ = rand.Read(random) // it never fails
+	id := hex.EncodeToString(random)
+	to = filepath.Join(b.Aside, id+"-"+filepath.Base(path))
 	if err = safefile.Move(path, to); err != nil {
-		to = path + ".aside"
-		err = errors.Join(safefile.Move(path, to), os.Remove(dir))
+		to = path + ".aside-" + id
+		err = safefile.Move(path, to)
 	}
 	return to, err
 }

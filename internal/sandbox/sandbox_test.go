@@ -161,7 +161,7 @@ func box(t *testing.T, mode Mode, change func(*Policy)) *Box {
 	}
 	p := Policy{
 		Mode: mode, Dir: filepath.Join(dir, "tree"), Write: []string{filepath.Join(dir, "tree")}, Network: Open, Self: self(t),
-		Name: "ralph-test", Temp: filepath.Join(dir, "temp"),
+		Name: "ralph-test", Temp: filepath.Join(dir, "temp"), Aside: filepath.Join(dir, "aside"),
 	}
 	if change != nil {
 		change(&p)

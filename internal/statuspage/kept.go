@@ -27,8 +27,11 @@ func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, en
 	folder := filepath.Join(s.Dir, guardrail.FoundDir)
 	files, _ := os.ReadDir(folder) // most loops have none
 	for _, file := range files {
-		name := filepath.Join(folder, file.Name())
-		all = append(all, Kept{name, "cat " + name})
+		name, show := filepath.Join(folder, file.Name()), "cat "
+		if !file.Type().IsRegular() { // a sandbox sets aside links and folders, too
+			show = "ls -lR "
+		}
+		all = append(all, Kept{name, show + name})
 	}
 	return all, err
 }

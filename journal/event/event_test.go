@@ -89,7 +89,7 @@ var samples = []event.Payload{
 	event.AgentQuota{Windows: []event.QuotaWindow{{Minutes: 300, Used: 91, Resets: "2026-11-21T05:00:00Z"}}},
 	event.SandboxOpened{Mode: "bwrap", Network: "listed", Hosts: []string{"api.example.com"}},
 	event.SandboxOpened{Mode: "none", Network: "open", Why: "sandbox bwrap is not available here: there is no program bwrap"},
-	event.SandboxCorrected{Did: []string{"moved /mill/till/.git/COMMIT_EDITMSG to /mill/till/.ralph/demo/sandbox/aside-1/COMMIT_EDITMSG"}},
+	event.SandboxCorrected{Did: []string{"moved /mill/till/.git/COMMIT_EDITMSG to /mill/till/.ralph/demo/put-back/1f0c2a6b-COMMIT_EDITMSG"}},
 	event.NotificationFailed{Channel: "mail ada@mill.example", Occasion: "waiting", Why: "sendmail: exit 75"},
 	event.TelemetryFailed{To: "http://localhost:4318/v1/traces", Why: "connection refused"},
 	event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},
