@@ -206,18 +206,76 @@ func (m Merge) Apply(ctx context.Context, dir string, env ...string) error {
 	if err == nil && now != m.Before {
 		err = fmt.Errorf("the branch %s has moved meanwhile", m.Into)
 	}
+	var names []string
 	if err == nil {
+		names, err = m.inTheWay(ctx, g)
+	}
+	if err == nil && len(names) == 0 {
 		own := g
 		own.env = append(slices.Clone(g.env), "GIT_REFLOG_ACTION=ralph merge")
 		_, err = own.read(ctx, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat", m.Result)
 	}
-	if names := overwritten(err); len(names) > 0 {
+	if names = append(names, overwritten(err)...); len(names) > 0 {
 		err = fmt.Errorf("%w: %s", ErrInTheWay, strings.Join(names, ", "))
 	}
 	if err != nil {
 		err = fmt.Errorf("merge: %w", err)
 	}
 	return err
+}
+
+// inTheWay returns what a sparse work tree has, and git does not, where the merge adds files. There
+// git overwrites ignored files in spite of --no-overwrite-ignore (2.39.5).
+func (m Merge) inTheWay(ctx context.Context, g git) (names []string, err error) {
+	if sparse, err := g.line(ctx, "config", "--type=bool", "--default=false", "--get", "core.sparseCheckout"); err != nil || sparse != "true" {
+		return nil, err
+	}
+	at, err := g.locate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(at.root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	added, err := g.read(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", m.Before, m.Result)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for file := range strings.SplitSeq(strings.TrimSuffix(string(added), "\x00"), "\x00") {
+		name := firstFile(root, file)
+		if name == "" || seen[name] {
+			continue
+		}
+		seen[name] = true
+		others, err := g.read(ctx, "ls-files", "--others", "-z", "--", ":(top,literal)"+name)
+		if err != nil {
+			return nil, err
+		}
+		if len(others) > 0 {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// firstFile returns what is at name, or in the place of a folder above it; empty if nothing is.
+func firstFile(root *os.Root, name string) string {
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		info, err := root.Lstat(name[:i])
+		if err != nil {
+			return "" // nothing is there, or git will say why it cannot be read
+		}
+		if i == len(name) || !info.IsDir() {
+			return name[:i]
+		}
+	}
+	return ""
 }
 
 // overwritten returns the files with uncommitted changes for which git refused a merge.

@@ -155,6 +155,38 @@ func TestMergeKeepsChanges(t *testing.T) {
 	}
 }
 
+// TestMergeKeepsIgnoredFiles merges what an agent added in spite of the rules, also into a sparse
+// work tree, where git itself does not look.
+func TestMergeKeepsIgnoredFiles(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		for added, mine := range map[string]string{"notes": "notes", "env/a/b": "env", "env/a/c": "env/a", "env": "env/private"} {
+			w := born(t)
+			w.write(".gitignore", "notes\nenv\n")
+			w.write("left/out", "a")
+			w.git("add", ".")
+			w.git("commit", "-qm", "rules")
+			side := w.worktree("side")
+			side.write(added, "theirs")
+			side.git("add", "-f", ".")
+			side.git("commit", "-qm", "theirs")
+			if sparse {
+				w.git("sparse-checkout", "set", "--no-cone", "/*", "!/left/")
+			}
+			w.write(mine, "mine")
+			m, err := PlanMerge(t.Context(), w.dir, "refs/heads/side", MergeFF, "")
+			must(t, err)
+			if err := m.Apply(t.Context(), w.dir); !errors.Is(err, ErrInTheWay) || w.content(mine) != "mine" {
+				t.Errorf("%s over %s, sparse %t: %v, %q", added, mine, sparse, err, w.content(mine))
+			}
+			must(t, os.RemoveAll(filepath.Join(w.dir, strings.Split(mine, "/")[0])))
+			must(t, m.Apply(t.Context(), w.dir))
+			if w.content(added) != "theirs" {
+				t.Errorf("%s, sparse %t: %q", added, sparse, w.content(added))
+			}
+		}
+	}
+}
+
 // TestMergeRefuses shows the errors of a merge that cannot be made.
 func TestMergeRefuses(t *testing.T) {
 	w := born(t)
