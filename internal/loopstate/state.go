@@ -243,14 +243,15 @@ func (s *State) Looking() bool {
 // inspection, the agent's turn, what the agent left running, guardrails. It does not cut short a
 // commit, or what is being ended already.
 func (s *State) Timed() bool {
-	if s.Idle.Lingering {
-		return !s.Lifecycle.Process.Killing
-	}
 	switch p := s.Phase; {
+	case p == policy.Committing:
+		return false
+	case p.Cancellable(): // it comes first, also if an agent before left something running
+		return !s.Cancelled
+	case s.Idle.Lingering:
+		return !s.Lifecycle.Process.Killing
 	case p == policy.Between, p.Working():
 		return !s.Process.Ending
-	case p == policy.Beginning, p.Verifying():
-		return !s.Cancelled
 	}
 	return false
 }
