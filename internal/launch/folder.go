@@ -93,7 +93,8 @@ func InspectLoop(dir string) (loopState, error) {
 	} else if err != nil {
 		return s, fmt.Errorf("inspect the loop: %w", err)
 	}
-	s.State, s.Damage = loopstate.Open(dir)
+	// Not by state.json: after a loss of power it may be ahead of what can be resumed.
+	s.State, s.Damage = loopstate.Rebuild(dir)
 	s.Exists = s.State.Begun() || s.Damage != nil
 	s.unbegun = !s.Exists && s.State.Seq > 0
 	if !s.Live.Alive {
@@ -113,7 +114,7 @@ func ChangedMeanwhile(name string) error {
 // moves nothing if another loop has begun there since the folder was inspected.
 func archive(e *cli.Env, name, dir string, seen loopState) (to string, err error) {
 	err = WithLock(dir, func() error {
-		now, err := loopstate.Open(dir)
+		now, err := loopstate.Rebuild(dir)
 		if (err == nil) != (seen.Damage == nil) || now.Lifecycle.ID != seen.State.Lifecycle.ID || now.Seq != seen.State.Seq {
 			return ChangedMeanwhile(name)
 		}

@@ -44,7 +44,8 @@ func Exists(name string, s *loopstate.State) *ExistsError {
 	return &ExistsError{Name: name, Died: s.Lifecycle.Ended == nil, Status: s.Status().String()}
 }
 
-var errNothingToResume = errors.New("there is nothing to resume: its folder was archived or removed meanwhile")
+// ErrNothingToResume reports that the journal does not have the loop's beginning.
+var ErrNothingToResume = errors.New("there is nothing to resume: a loss of power took its beginning, or its folder was archived or removed meanwhile")
 
 // checkResume checks under the lock what the starter checked before: the loop may have been
 // started, ended or archived since.
@@ -53,7 +54,7 @@ func (r *runner) checkResume(state *loopstate.State) error {
 	case state.Begun() && !r.Resume:
 		return Exists(r.Name, state)
 	case !state.Begun() && r.Prompt == "" && r.PromptFile == "":
-		return fmt.Errorf("loop %s: %w", r.Name, errNothingToResume)
+		return fmt.Errorf("loop %s: %w", r.Name, ErrNothingToResume)
 	}
 	return nil
 }
