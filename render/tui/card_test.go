@@ -54,14 +54,14 @@ func TestAnswerOutlivesLoop(t *testing.T) {
 	b.do(changesMsg{view: v})
 	b.types("yes")
 	v = running3()
-	v.Ended = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}
+	v.Ended, v.More = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}, "up to 7 more iterations"
 	b.do(changesMsg{view: v, over: true})
 	b.types("<enter>")
-	b.shows("the loop has ended meanwhile; enter again resumes it", "resume> yes")
+	b.shows("Resume the loop? up to 7 more iterations with these words", "resume> yes")
 	if got := b.outcome(); b.quits || got.Resume != "" {
 		t.Errorf("outcome %+v", got)
 	}
-	b.types("<enter>")
+	b.types("<esc>", "<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "yes" || len(b.sentTo) > 0 {
 		t.Errorf("outcome %+v, sent %+v", got, b.sentTo)
 	}
@@ -69,7 +69,7 @@ func TestAnswerOutlivesLoop(t *testing.T) {
 	b = newBench(t, Options{}) // a line that is begun after the end
 	v.Questions = []projector.Question{{Number: 1, Text: "Tabs?"}}
 	b.do(changesMsg{view: v, over: true})
-	b.types("go on", "<enter>")
+	b.types("go on", "<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "go on" {
 		t.Errorf("outcome %+v", got)
 	}

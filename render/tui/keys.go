@@ -21,6 +21,13 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return c
 	}
+	if m.dialog != nil {
+		c, closed := m.dialog.key(m, k)
+		if closed {
+			m.dialog = nil
+		}
+		return c
+	}
 	if stroke == "ctrl+c" {
 		return m.interrupt()
 	}
@@ -47,7 +54,7 @@ func (m *model) interrupt() tea.Cmd {
 		m.line.take()
 		return nil
 	}
-	m.overlay = leaving{}
+	m.dialog = &leaving
 	return nil
 }
 
@@ -278,6 +285,7 @@ func (m *model) again(same bool) tea.Cmd {
 
 // paste inserts what was pasted into the line that has the focus.
 func (m *model) paste(text string) {
+	m.dialog = nil
 	switch {
 	case m.overlay != nil:
 	case m.focus == searching:
@@ -309,14 +317,15 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	case typed.Leave:
 		m.line.take()
 		return tea.Quit
-	case m.over && bound && m.subject.question > 0 && (m.subject.needs || !plain):
-		m.say(toneWarning, "the loop has ended meanwhile; enter again resumes it with the line")
-		m.subject = subject{}
-		return nil // the line stays, to be sent with the next enter
-	case m.over:
-		return m.resumeWith(typed.Commands[0])
+	case m.over && !typed.Commands[0].Kind.IsMessage():
+		m.say(toneWarning, "the loop is over; a line of words and enter resume it")
+		return nil
+	case m.over: // the line is a draft: it was begun before the end, or for another program
+		asks := resuming(typed.Commands[0].Text, m.view.More)
+		m.dialog = &asks
+		return nil
 	case typed.Commands[0].Kind == inbox.Kill:
-		m.overlay = killing{}
+		m.dialog = &killing
 		return nil
 	case bound && m.changed(!plain) != "":
 		m.say(toneWarning, m.changed(!plain))
@@ -330,15 +339,4 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	m.line.take()
 	m.toEnd()
 	return m.send(typed.Commands...)
-}
-
-// resumeWith leaves, and resumes the loop that is over with a text.
-func (m *model) resumeWith(c inbox.Command) tea.Cmd {
-	if !c.Kind.IsMessage() {
-		m.say(toneWarning, "the loop is over; a line of words and enter resume it")
-		return nil
-	}
-	m.resume = c.Text
-	m.line.take()
-	return tea.Quit
 }

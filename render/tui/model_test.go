@@ -326,7 +326,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	v.Ended = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "the agent says so"}
 	b.do(changesMsg{view: v, over: true})
 	b.shows("completed: promise", "resume> and the docs", "enter resume with these words")
-	b.types("<enter>")
+	b.types("<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "and the docs" || got.Ended == nil || len(got.Unsent) > 0 {
 		t.Errorf("outcome %+v", got)
 	}
