@@ -87,7 +87,7 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 		m.line.cut(m.line.at, min(m.line.at+1, len(m.line.text)))
 		return nil
 	case "up", "down":
-		if !empty {
+		if m.recalls() {
 			m.line.back(map[string]int{"up": 1, "down": -1}[stroke])
 			return nil
 		}
@@ -101,11 +101,30 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 			stroke = "ctrl+" + stroke
 		}
 	}
-	if c, ok := m.moveKey(stroke); ok && (empty || !strings.HasPrefix(stroke, "up") && !strings.HasPrefix(stroke, "down")) {
+	if c, ok := m.moveKey(stroke); ok {
 		return c
 	}
 	m.line.key(k)
 	return nil
+}
+
+// recalls reports whether up and down bring back what was typed before. They scroll while what is
+// shown is not the end.
+func (m *model) recalls() bool {
+	return m.focus == typing && m.overlay == nil && len(m.line.past) > 0 && (!m.line.empty() || m.conv.AtEnd() || m.inline != nil)
+}
+
+// wheelLines is how far one step of the mouse's wheel scrolls.
+const wheelLines = 3
+
+// wheel scrolls by the mouse's wheel.
+func (m *model) wheel(w tea.MouseWheelMsg) tea.Cmd {
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -wheelLines, tea.MouseWheelDown: wheelLines}[w.Button]
+	if by == 0 || m.overlay != nil {
+		return nil
+	}
+	m.conv.Scroll(by)
+	return m.more()
 }
 
 // moveKey handles the keys that move the view wherever the focus is.
@@ -151,6 +170,7 @@ func (m *model) typeAgain() {
 // readKey handles a key in the conversation.
 func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 	stroke := k.Keystroke()
+	m.conv.Reselect() // keys act on what is shown
 	if m.replayKey(k) {
 		return nil
 	}
@@ -164,7 +184,7 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 	case "j", "k":
 		m.conv.Select(map[string]int{"j": 1, "k": -1}[stroke])
 		return m.more()
-	case "enter", "space", " ":
+	case "space", " ":
 		m.toggle()
 	case "z":
 		m.conv.ToggleAll()
@@ -175,9 +195,14 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 		m.conv.Scroll(map[string]int{"ctrl+u": -1, "ctrl+d": 1}[stroke] * max(m.bodyRows()/2, 1))
 		return m.more()
 	case "g", "home":
-		return m.toStart()
+		c := m.toStart()
+		if m.win.start {
+			m.conv.Select(-m.conv.Len())
+		}
+		return c
 	case "G", "end":
 		m.toEnd()
+		m.conv.Select(m.conv.Len())
 		return m.more()
 	case "/":
 		m.search()
@@ -195,26 +220,29 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 		m.overlay = m.manual()
 	case "q":
 		return tea.Quit
-	case "esc", "tab", "i":
-		return m.back(stroke)
+	case "esc":
+		m.back()
+	case "i", "enter", "tab":
+		if m.o.ReadOnly { // there is no line
+			if stroke == "enter" {
+				m.toggle()
+			}
+			return nil
+		}
+		m.stopSeek()
+		m.typeAgain()
 	}
 	return nil
 }
 
-// back leaves the conversation, one step at a time with esc.
-func (m *model) back(stroke string) tea.Cmd {
-	_, selected := m.conv.Selected()
-	m.stopSeek()
-	switch {
-	case stroke == "esc" && m.found != "":
+// back ends a search, else the selection. It never leads to the line.
+func (m *model) back() {
+	if m.stopSeek(); m.found != "" {
 		m.found = ""
 		m.conv.Highlight("")
-	case stroke == "esc" && selected:
-		m.conv.Deselect()
-	default:
-		m.typeAgain()
+		return
 	}
-	return nil
+	m.conv.Deselect()
 }
 
 // jumpKey handles the keys that jump to the next or the previous entry of a kind.

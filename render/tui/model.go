@@ -168,6 +168,8 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		m.columns, m.rows = msg.Width, msg.Height
 	case tea.KeyPressMsg:
 		c = m.key(msg)
+	case tea.MouseWheelMsg:
+		c = m.wheel(msg)
 	case tea.PasteMsg:
 		m.paste(msg.Content)
 	case openedMsg:

@@ -120,6 +120,10 @@ func press(k string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt}
 	case "<esc>":
 		return tea.KeyPressMsg{Code: tea.KeyEscape}
+	case "<up>":
+		return tea.KeyPressMsg{Code: tea.KeyUp}
+	case "<down>":
+		return tea.KeyPressMsg{Code: tea.KeyDown}
 	case "<tab>":
 		return tea.KeyPressMsg{Code: tea.KeyTab}
 	case "<ctrl-c>":
@@ -359,8 +363,29 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 		t.Errorf("found %v %v", e, ok)
 	}
 	b.shows("n N next match")
-	b.types("<esc>", "<esc>", "<esc>", "?")
+	b.types("<esc>", "<esc>", "<esc>", "<esc>")
+	b.shows("i type") // esc never leads to the line
+	b.types("?")
 	b.shows("Keys and commands", "finish the iteration")
+}
+
+// In the conversation, i and enter lead to the line; there, up brings back what was typed before.
+func TestUpRecallsLastMessage(t *testing.T) {
+	b := newBench(t, Options{})
+	if b.types("<up>"); b.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is taken although the wheel changes nothing in the line")
+	}
+	b.types("use tabs", "<enter>", "<esc>", "<enter>", "<up>")
+	b.shows("> use tabs")
+	if b.View().MouseMode == tea.MouseModeNone {
+		t.Error("the wheel would change the line")
+	}
+	b.types("<down>")
+	b.hides("> use tabs")
+	b.do(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	b.hides("> use tabs")
+	b.types("<up>", "<esc>", "i", "x")
+	b.shows("> use tabsx")
 }
 
 func TestHeaderShowsStories(t *testing.T) {

@@ -181,6 +181,9 @@ func (m *model) View() tea.View {
 		lines[i] = ansi.Truncate(line, m.columns, "")
 	}
 	view := tea.NewView(strings.Join(lines[:min(len(lines), m.rows)], "\n"))
+	if m.recalls() { // else the wheel would be keys, and change the line
+		view.MouseMode = tea.MouseModeCellMotion
+	}
 	if p.cursorRow >= 0 {
 		view.Cursor = tea.NewCursor(min(p.cursorColumn, m.columns-1), len(p.above)+height+p.cursorRow)
 	}
