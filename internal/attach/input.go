@@ -155,11 +155,12 @@ func (a *session) noteOutcome(ev event.Event) {
 	}
 	payload, _ := event.Decode(ev)
 	delivered, _ := payload.(event.CommandDelivered)
+	withdrawn, _ := payload.(event.CommandWithdrawn)
 	refused, isRefused := payload.(event.CommandRefused)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent = slices.DeleteFunc(t.sent, func(c sentCommand) bool {
-		return c.ID == delivered.ID || c.refused && !isRefused // the loop goes on after it refused
+		return c.ID == delivered.ID || c.ID == withdrawn.ID || c.refused && !isRefused // the loop goes on after it refused
 	})
 	for i := range t.sent {
 		t.sent[i].refused = t.sent[i].refused || t.sent[i].ID == refused.ID

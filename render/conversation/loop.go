@@ -169,6 +169,8 @@ func became(b transcript.Message) string {
 	switch {
 	case b.State == transcript.MessageRefused:
 		return "refused: " + b.Why
+	case b.State == transcript.MessageWithdrawn:
+		return "withdrawn: the agent did not get it"
 	case b.State == transcript.MessageQueued && b.Command == event.CommandFollowUp:
 		return "queued for the end of the turn"
 	case b.State == transcript.MessageQueued:

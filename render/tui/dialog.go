@@ -48,8 +48,8 @@ var killing = dialog{"Kill the agent at once, and end the loop? Nothing is finis
 	return nil, false
 }}
 
-// resuming asks whether a loop that is over is to be resumed with a text. Any other key goes on with
-// the line: what is typed for a shell by mistake resumes nothing.
+// resuming asks whether a loop that is over is to be resumed with a text. Any other key is for the
+// line again: what is typed for a shell by mistake resumes nothing.
 func resuming(text, more string) dialog {
 	return dialog{"Resume the loop? " + more + " with these words", []hint{
 		{"enter", "resume"}, {"esc", "back"},

@@ -67,6 +67,8 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.submit(inbox.Steer)
 	case "alt+enter":
 		return m.submit(inbox.FollowUp)
+	case "alt+up":
+		return m.takeBack()
 	case "alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8", "alt+9":
 		m.choose(int(stroke[len(stroke)-1] - '0'))
 		return nil

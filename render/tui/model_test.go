@@ -116,6 +116,8 @@ func press(k string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: rune(k[5]), Mod: tea.ModAlt}
 	case "<enter>":
 		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "<alt-up>":
+		return tea.KeyPressMsg{Code: tea.KeyUp, Mod: tea.ModAlt}
 	case "<alt-enter>":
 		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt}
 	case "<esc>":
@@ -367,6 +369,21 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 	b.shows("i type") // esc never leads to the line
 	b.types("?")
 	b.shows("Keys and commands", "finish the iteration")
+}
+
+// A message that is taken back is in the line again.
+func TestTakenBackMessageReturns(t *testing.T) {
+	b := newBench(t, Options{})
+	b.types("use tabs", "<alt-enter>", "<alt-up>")
+	if len(b.sentTo) != 2 || b.sentTo[1].Kind != inbox.TakeBack {
+		t.Fatalf("sent %+v", b.sentTo)
+	}
+	b.follow(transcript.Entry{Seq: 13, Body: transcript.Message{ID: "id-1", Command: "follow-up", Text: "use tabs", State: transcript.MessageWithdrawn}},
+		transcript.Entry{Seq: 14, Body: transcript.Message{ID: "id-2", Command: "withdraw", State: transcript.MessageDelivered, How: "loop"}})
+	b.shows("follow-up  use tabs", "withdrawn", "> use tabs", "withdraw  ")
+	b.types("<ctrl-c>", "x", "<alt-up>")
+	b.follow(transcript.Entry{Seq: 15, Body: transcript.Message{ID: "id-3", Command: "withdraw", State: transcript.MessageRefused, Why: "the agent has them all"}})
+	b.shows("refused: the agent has them all", "> x")
 }
 
 // In the conversation, i and enter lead to the line; there, up brings back what was typed before.

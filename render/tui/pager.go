@@ -92,6 +92,7 @@ func (m *model) manual() *pager {
 		section("In the line",
 			hint{"enter", "give the agent these words now (steer); answer, if the loop needs you"},
 			hint{"alt-enter", "put them into the next iteration's prompt (follow-up)"},
+			hint{"alt-up", "take back your last message, if the agent does not have it yet"},
 			hint{"alt-1 … alt-9", "the answer that the agent expects, by its place"},
 			hint{"shift-enter ctrl-j", "a new line"},
 			hint{"tab", "complete a command; without one, to the conversation"},
