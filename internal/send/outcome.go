@@ -32,7 +32,7 @@ type Report struct {
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
 	// of a question, and of an answer that was accepted
-	Question int  `json:"question,omitempty"`
+	Question int `json:"question,omitempty"`
 	// of a withdraw: the message that is taken back, and its beginning
 	Withdrawn string `json:"withdrawn,omitempty"`
 	Text      string `json:"text,omitempty"`

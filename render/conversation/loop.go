@@ -238,7 +238,7 @@ func (p *painter) end(b transcript.End) {
 	for _, part := range []struct {
 		said  string
 		style markdown.Style
-	}{{b.Result, strong}, {b.Why, plain}, {b.Stories, plain}, {b.Hint, faint}} {
+	}{{b.Why, plain}, {b.Stories, plain}, {b.Hint, faint}} {
 		if part.said != "" {
 			p.wrap(text("", plain), text(part.said, part.style))
 		}
