@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -61,6 +63,8 @@ func TestAnswerOutlivesLoop(t *testing.T) {
 	if got := b.outcome(); b.quits || got.Resume != "" {
 		t.Errorf("outcome %+v", got)
 	}
+	b.do(tea.WindowSizeMsg{Width: 40, Height: 12})
+	b.shows("Resume the loop? up to 7 more iterations\nwith these words", "enter resume", "esc back")
 	b.types("<esc>", "<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "yes" || len(b.sentTo) > 0 {
 		t.Errorf("outcome %+v, sent %+v", got, b.sentTo)

@@ -69,9 +69,13 @@ func resuming(text, more string) dialog {
 
 // lines are the question with its answers, on as many lines as it takes.
 func (d dialog) lines(m *model, columns int) (lines []string) {
-	text := strings.Builder{}
-	text.WriteString(m.theme.Warning.Render(render.Clean(d.asks)))
-	width := render.Columns(d.asks)
+	asks := wrap(render.Clean(d.asks), columns)
+	for _, line := range asks[:len(asks)-1] {
+		lines = append(lines, m.theme.Warning.Render(line))
+	}
+	last := asks[len(asks)-1]
+	text, width := strings.Builder{}, render.Columns(last)
+	text.WriteString(m.theme.Warning.Render(last))
 	for _, a := range d.answers {
 		wide := render.Columns(a.key) + 1 + render.Columns(a.does)
 		if width += 3 + wide; width > columns {
