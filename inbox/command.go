@@ -40,6 +40,7 @@ const (
 	Blocked  = event.CommandBlocked
 	Ask      = event.CommandAsk
 	Answer   = event.CommandAnswer
+	TakeBack = event.CommandWithdraw
 )
 
 // Limits of questions and answers, in bytes but for MaxChoices.

@@ -66,6 +66,11 @@ type View struct {
 	// the last of the others, by number.
 	Questions []Question
 	Last      *Iteration // the last iteration that ended
+
+	// More is what a loop that is over may use once it is resumed, such as "10 more iterations".
+	// Raise are the settings that the resume has to raise for that, with their new values.
+	More  string
+	Raise map[string]string
 }
 
 // Story is what an iteration does with one story of a plan.
@@ -144,6 +149,8 @@ func (l *Loop) View() View {
 	if len(v.Agents) == 0 {
 		v.Agents = []event.Agent{s.Lifecycle.Agent}
 	}
+	more := s.Budget.Allowance(s.Rules)
+	v.More, v.Raise = more.Text, more.Raise
 	if st := &s.Stories; st.Mode != "" {
 		v.Story = &Story{Mode: st.Mode, ID: st.Story, Title: st.Title(st.Story)}
 	}

@@ -47,6 +47,7 @@ func TestView(t *testing.T) {
 		Name: "demo", Project: "/p", Agents: []event.Agent{{Protocol: "pi"}}, Begun: 2, Open: true, Doing: "its prompt is ready",
 		Used:     event.Usage{In: 3, Out: 2, USD: &usd},
 		Commands: []event.CommandReceived{{ID: "c", Kind: "steer", From: "cli", Text: "x"}},
+		More:     "up to 2 more iterations",
 	}
 	v.Last = nil
 	if diff := cmp.Diff(want, v); diff != "" {

@@ -321,6 +321,7 @@ func checked() []event.Event {
 		event.CommandReceived{ID: "01JDC1", Kind: "wait", From: "cli:ada@mill", Text: "the access key of the till"},
 		event.CommandDelivered{ID: "01JDC1", How: "loop", Iteration: 5},
 		event.AgentNoticed{What: event.NoticeUnreadUsage, Text: "the agent reported its usage in a form that cannot be read: limits of tokens count less than that"},
+		event.AgentNoticed{What: event.NoticeSentBack, Text: "the tests are red:\nrun make test"},
 		event.AgentNoticed{What: event.NoticeLingering, Text: "what the agent left running may go on for 5m0s"},
 		event.FolderInspected{Wait: true, Text: "the till needs a key", Boxes: 3, Ticked: 3, SHA256: "ef"},
 		event.GuardrailStarted{Name: "make test"},

@@ -88,7 +88,10 @@ func (n *Notes) ofAgent(p event.Payload) (notes []Note, known bool) {
 	case event.AgentFinished:
 		return turnEnded(p), true
 	case event.AgentNoticed:
-		if !important[p.What] {
+		switch {
+		case p.What == event.NoticeSentBack:
+			return warning(colon("a stop hook sent the agent back", p.Text)), true
+		case !important[p.What]:
 			return nil, false
 		}
 		return warning(p.Text), true
@@ -196,7 +199,7 @@ func turnEnded(p event.AgentFinished) []Note {
 }
 
 // important are the notices that every reader sees.
-var important = map[string]bool{event.NoticeLingering: true, event.NoticeFallback: true, event.NoticeUnreadUsage: true}
+var important = map[string]bool{event.NoticeLingering: true, event.NoticeFallback: true, event.NoticeUnreadUsage: true, event.NoticeSentBack: true}
 
 func retried(p event.AgentRetried) string {
 	text := fmt.Sprintf("the agent tries again, attempt %d", p.Attempt)

@@ -230,6 +230,8 @@ func (t *Text) ofAgent(e event.Event, p event.Payload) bool {
 		t.commandDelivered(e, p)
 	case event.CommandRefused:
 		t.commandRefused(e, p)
+	case event.CommandWithdrawn:
+		t.note(e, dim, "> ", t.command(p.ID)+" withdrawn: "+p.Text)
 	case event.QuestionAsked:
 		t.questionAsked(e, p)
 	case event.QuestionAnswered:

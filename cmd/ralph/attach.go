@@ -31,6 +31,6 @@ func (v *attachVerb) Run(e *cli.Env) error {
 	}
 	return attach.Run(e, s.Name, s.Dir, attach.Options{
 		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), NoStatus: v.NoStatus,
-		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly, Head: s.Head, Resume: resumeAndAttach,
+		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly, Head: s.Head, Resume: resumeLoop,
 	})
 }

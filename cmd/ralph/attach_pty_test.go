@@ -47,6 +47,8 @@ func TestTypedTextResumesEndedLoop(t *testing.T) {
 		t.Errorf("nobody resumed the loop, and it is %s", got)
 	}
 	attach.types(enter)
+	attach.sees("enter again resumes it: up to 10 more iterations with these words")
+	attach.types(enter)
 	attach.sees("follow-up (")
 	attach.sees("── iteration 2")
 	p.until("keys to reach ralph again", func() bool { return strings.Count(attach.text(), listening) == 2 })

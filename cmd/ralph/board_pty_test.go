@@ -15,11 +15,11 @@ import (
 )
 
 // scenario writes a scenario of the rehearsal agent and starts a detached loop with it.
-func (p *place) scenario(name, text string) {
+func (p *place) scenario(name, text string, flags ...string) {
 	p.Helper()
 	path := filepath.Join(p.dir, name+".rehearsal")
 	p.must(os.WriteFile(path, []byte(text), 0o600))
-	p.fine("start", name, "--detach", "--allow-shared-worktree", "-p", "x", "--agent", "ralph rehearse "+path, "--protocol", "rehearsal")
+	p.fine(append([]string{"start", name, "--detach", "--allow-shared-worktree", "-p", "x", "--agent", "ralph rehearse " + path, "--protocol", "rehearsal"}, flags...)...)
 }
 
 // watched is a program on a terminal whose screen is compared with what a person should see.

@@ -47,7 +47,7 @@ func (v *fleetVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
 	}
-	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeAndAttach})
+	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeLoop})
 }
 
 // fleetAgentVerb is the agent of a fleet's loop.

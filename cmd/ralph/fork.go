@@ -55,5 +55,5 @@ func (v *forkVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
 	}
-	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeAndAttach})
+	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeLoop})
 }

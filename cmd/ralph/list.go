@@ -63,7 +63,7 @@ func (v *listVerb) Run(e *cli.Env) error {
 // watch shows the board of all loops.
 func watch(e *cli.Env, o board.Options) error {
 	o.Attach = func(e *cli.Env, s registry.Status) error {
-		return attach.Run(e, s.Name, s.Dir, attach.Options{Head: s.Head, Resume: resumeAndAttach})
+		return attach.Run(e, s.Name, s.Dir, attach.Options{Head: s.Head, Resume: resumeLoop})
 	}
 	return board.Run(e, o)
 }

@@ -30,14 +30,12 @@ func (v *startVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, v.Name, v.Dir, started, v.JSON)
 	}
-	return attach.Run(e, v.Name, v.Dir, attach.Options{Plain: v.Plain, Inline: v.Inline, Resume: resumeAndAttach})
+	return attach.Run(e, v.Name, v.Dir, attach.Options{Plain: v.Plain, Inline: v.Inline, Resume: resumeLoop})
 }
 
-// resumeAndAttach resumes the loop in a folder and attaches to it.
-func resumeAndAttach(e *cli.Env, dir string, o attach.Options) error {
-	start := launch.Start{Name: dir, Resume: true}
-	if _, err := start.Begin(e); err != nil {
-		return err
-	}
-	return attach.Run(e, start.Name, start.Dir, o)
+// resumeLoop resumes the loop in a folder, with settings that are raised for it.
+func resumeLoop(e *cli.Env, dir string, raise map[string]string) error {
+	start := launch.Start{Name: dir, Resume: true, Options: launch.Options{Set: raise}}
+	_, err := start.Begin(e)
+	return err
 }

@@ -16,6 +16,7 @@ func commands() cli.Commands {
 		{Name: "attach", Help: "Show a loop's status, then follow and steer it; leaving does not stop it.", Verb: func() any { return new(attachVerb) }},
 		{Name: "steer", Help: "Send the agent a message now, in the middle of its turn if its protocol allows it.", Verb: func() any { return new(steerVerb) }},
 		{Name: "follow-up", Help: "Send the agent a message with its next prompt.", Verb: func() any { return new(followUpVerb) }},
+		{Name: "withdraw", Help: "Take back a message that the agent does not have yet.", Verb: func() any { return new(withdrawVerb) }},
 		{Name: "answer", Help: "Answer a question of the agent, or list those that are open.", Verb: func() any { return new(answerVerb) }},
 		{Name: "stop", Help: "Stop a loop after its iteration, or now.", Verb: func() any { return new(stopVerb) }},
 		{Name: "pause", Help: "Pause a loop after its iteration.", Verb: func() any { return new(pauseVerb) }},

@@ -279,6 +279,11 @@ func (x *session) refusedBy(p event.Payload) (refused *turn, why string) {
 				x.turns = append(x.turns[:i:i], x.turns[i+1:]...)
 				return t, p.Why
 			}
+		case event.CommandWithdrawn:
+			if p.ID == t.command {
+				x.turns = append(x.turns[:i:i], x.turns[i+1:]...)
+				return t, "it was withdrawn"
+			}
 		}
 	}
 	return nil, ""

@@ -155,7 +155,7 @@ func (w *watch) take(e event.Event) error {
 		if !w.caught {
 			w.task(p.Task)
 		}
-	case event.CommandReceived, event.CommandDelivered, event.CommandRefused, event.LoopResumed:
+	case event.CommandReceived, event.CommandDelivered, event.CommandRefused, event.CommandWithdrawn, event.LoopResumed:
 		w.x.eventSeen(p)
 	}
 	return nil

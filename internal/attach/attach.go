@@ -25,8 +25,8 @@ type Options struct {
 	Inline   bool             // not on the alternate screen
 	ReadOnly bool             // nothing can be typed
 	Head     registry.Summary // the loop's state, if it is known
-	// Resume resumes the loop in a folder and attaches to it.
-	Resume func(e *cli.Env, dir string, o Options) error
+	// Resume resumes the loop in a folder, with settings that are raised for it.
+	Resume func(e *cli.Env, dir string, raise map[string]string) error
 }
 
 // session is one person's view of a loop.
@@ -57,7 +57,7 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	}
 	a := &session{Env: e, Options: o, name: name, dir: dir, screen: newScreen(e.Stdout), stale: make(chan struct{}, 1)}
 	if a.fills() {
-		return a.full(live)
+		return a.full(live, "", "")
 	}
 	// Print the first line before anything that takes longer.
 	known := o.Head.Seq > 0

@@ -2,6 +2,7 @@ package attach
 
 const attachHelp = `type a line to steer the agent, or:
   /follow-up TEXT   add it to the next prompt
+  /withdraw         take back what you sent last, if the agent does not have it yet
   /pause  /resume   pause the loop after this iteration, resume it
   /stop  /stop now  end the loop after this iteration, or at once
   /answer TEXT      answer what the loop waits for; /answer 2 TEXT answers question 2

@@ -1,10 +1,12 @@
 package attach
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -28,8 +30,9 @@ func (a *session) fills() bool {
 // memoryMost is from how many bytes on memory is collected more often.
 const memoryMost = 96 << 20
 
-// full shows the loop in package tui until the person leaves.
-func (a *session) full(live registry.Liveness) error {
+// full shows the loop in package tui until the person leaves. draft is a text with which the loop
+// could not be resumed, and trouble says why.
+func (a *session) full(live registry.Liveness, draft, trouble string) error {
 	loop, err := projector.Load(a.dir)
 	if err != nil {
 		return err
@@ -42,7 +45,7 @@ func (a *session) full(live registry.Liveness) error {
 	debug.SetMemoryLimit(memoryMost)
 	outcome, err := tui.Run(context.Background(), tui.Options{
 		Name: a.name, Dir: a.dir, Live: live.Alive, Head: state.Summary,
-		ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
+		Draft: draft, Trouble: trouble, ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
 		Environ: a.Environ, Now: a.Now, Alive: send.Alive,
 		Send: func(c inbox.Command) (string, error) { return send.Drop(a.name, a.dir, c) },
 		Rest: send.Rest,
@@ -50,10 +53,19 @@ func (a *session) full(live registry.Liveness) error {
 	for _, text := range outcome.Unsent {
 		cli.Tell(a.Stderr, "not sent: %s", text)
 	}
-	if outcome.Resume != "" {
-		return a.resumeWith(outcome.Resume)
+	if outcome.Resume == "" {
+		return a.left(outcome, err)
 	}
-	return a.left(outcome, err)
+	resumed, kept, err := a.resume(outcome.Resume, outcome.Raise)
+	if resumed {
+		return err
+	}
+	var why bytes.Buffer
+	cli.Report(&why, err)
+	if live, err = registry.Probe(a.dir); err != nil {
+		return err
+	}
+	return a.full(live, kept, strings.NewReplacer("ralph: error: ", "", "\nralph: hint: ", "; ", "\n", " ").Replace(why.String()))
 }
 
 // left reports what becomes of the loop that the person has left, on the screen that the shell has

@@ -26,6 +26,8 @@ type input struct {
 	sent []sentCommand // without those that are delivered or refused
 	over bool          // the loop is over: nothing is sent any more
 
+	offered string // the line about which the person was asked whether it resumes the loop
+
 	// answer is a line that was sent after that, or empty to leave. It is closed if the keyboard is
 	// gone.
 	answer chan string
@@ -77,9 +79,15 @@ func (a *session) handleKeys(typed []byte) (done bool) {
 			}
 			return true
 		case does == actionSend && t.over:
-			if text := a.textFor(line); text != "" {
+			text := a.textFor(line)
+			if text != "" && line == t.offered {
 				t.answer <- text
 				return true
+			}
+			if t.offered = ""; text != "" { // the line may have been meant for the loop as it ran
+				t.offered = line
+				t.keys.insert(line)
+				a.sayOffer("enter again resumes it: " + a.loop().More + " with these words")
 			}
 		case does == actionSend:
 			a.sendLine(line)
@@ -147,11 +155,12 @@ func (a *session) noteOutcome(ev event.Event) {
 	}
 	payload, _ := event.Decode(ev)
 	delivered, _ := payload.(event.CommandDelivered)
+	withdrawn, _ := payload.(event.CommandWithdrawn)
 	refused, isRefused := payload.(event.CommandRefused)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent = slices.DeleteFunc(t.sent, func(c sentCommand) bool {
-		return c.ID == delivered.ID || c.refused && !isRefused // the loop goes on after it refused
+		return c.ID == delivered.ID || c.ID == withdrawn.ID || c.refused && !isRefused // the loop goes on after it refused
 	})
 	for i := range t.sent {
 		t.sent[i].refused = t.sent[i].refused || t.sent[i].ID == refused.ID
@@ -215,27 +224,32 @@ func (a *session) offer(text string, signals <-chan os.Signal, ended error) erro
 	if answer == "" {
 		return ended
 	}
-	return a.resumeWith(answer)
+	resumed, kept, err := a.resume(answer, a.loop().Raise)
+	if !resumed && kept != "" {
+		cli.Tell(a.Stderr, "not sent: %s", kept)
+	}
+	return err
 }
 
-// resumeWith resumes the loop with a text in its next prompt, and attaches to it.
-func (a *session) resumeWith(text string) error {
+// resume resumes the loop with a text in its next prompt, and attaches to it. If it could not be
+// resumed, kept is the text, unless the loop has it.
+func (a *session) resume(text string, raise map[string]string) (resumed bool, kept string, err error) {
 	project := *a.Env
 	project.Cwd = a.project
 	id, err := send.Drop(a.name, a.dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
 	if err != nil {
-		return err
+		return false, text, err
 	}
 	o := a.Options
 	o.Head = registry.Summary{}
 	if !a.fills() {
 		o.NoStatus, o.Plain = a.status == nil, true
 	}
-	if err = a.Resume(&project, a.dir, o); err == nil {
-		return nil
+	if err = a.Resume(&project, a.dir, raise); err == nil {
+		return true, "", Run(&project, a.name, a.dir, o)
 	}
 	if withdrawn, gone := inbox.Withdraw(a.dir, id); withdrawn && gone == nil { // no runner has taken it
-		cli.Tell(a.Stderr, "not sent: %s", text)
+		kept = text
 	}
-	return err
+	return false, kept, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -40,6 +41,17 @@ func answer(s *State) []Decision {
 				s.Phase == policy.Turning && s.Process.Live && !s.Commands.Stopping.EndsNow() {
 				decisions = append(decisions, record(event.Decided{Do: event.DoSteer, Command: c.ID, Iteration: s.Iteration, Why: "a person steers"})...)
 			}
+		case event.CommandWithdraw:
+			switch target, why := s.Commands.Withdrawn(c); {
+			case s.Phase == policy.Beginning: // the prompt that is being composed may have it
+				continue
+			case len(decisions) > 0: // which may send the message
+				return decisions
+			case why != "":
+				return refuse(c.ID, why)
+			default:
+				return record(event.CommandWithdrawn{ID: target.ID, By: c.ID, Text: units.Cut(units.FirstLine(target.Text), withdrawnMost)}, delivered(s, c.ID))
+			}
 		case event.CommandSet:
 			rules, err := policy.SetRule(s.Rules, c.Key, c.Val)
 			if err != nil {
@@ -72,6 +84,9 @@ func answer(s *State) []Decision {
 	}
 	return decisions
 }
+
+// withdrawnMost is how much of a withdrawn message its event repeats.
+const withdrawnMost = 200
 
 // promptGiven reports whether the agent of the open iteration has its prompt.
 func promptGiven(s *State) bool {

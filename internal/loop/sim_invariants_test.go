@@ -325,7 +325,7 @@ func hasEnded(events []event.Event) bool {
 // checkCommands follows each command from its file to its answer.
 func (w *world) checkCommands(events []event.Event) {
 	received, answers := map[string]int{}, map[string]int{}
-	steered, prompted, live := map[string]int{}, map[string]bool{}, map[string]bool{}
+	steered, prompted, live, withdrawn := map[string]int{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeCommandReceived:
@@ -338,15 +338,21 @@ func (w *world) checkCommands(events []event.Event) {
 			if e.By() != "inbox" { // else it is about a file that is no command
 				w.answered(answers, as[event.CommandRefused](e).ID, e.Seq)
 			}
+		case event.TypeCommandWithdrawn:
+			id := as[event.CommandWithdrawn](e).ID
+			w.answered(answers, id, e.Seq)
+			withdrawn[id] = true
 		case event.TypeDecided:
 			if p := as[event.Decided](e); p.Do == event.DoSteer {
-				if steered[p.Command]++; steered[p.Command] > 1 {
+				if steered[p.Command]++; steered[p.Command] > 1 || withdrawn[p.Command] {
 					w.violate(deliveredOnce, "command %s is put into a turn again, by event %d", p.Command, e.Seq)
 				}
 			}
 		case event.TypeIterationStarted:
 			for _, id := range as[event.IterationStarted](e).Commands {
-				prompted[id] = true
+				if prompted[id] = true; withdrawn[id] {
+					w.violate(deliveredOnce, "command %s is withdrawn, and in the prompt of event %d", id, e.Seq)
+				}
 			}
 		}
 	}

@@ -258,6 +258,8 @@ func (n *words) read(e event.Event, rules event.Rules) {
 		delete(n.unread, as[event.CommandDelivered](e).ID)
 	case event.TypeCommandRefused:
 		delete(n.unread, as[event.CommandRefused](e).ID)
+	case event.TypeCommandWithdrawn:
+		delete(n.unread, as[event.CommandWithdrawn](e).ID)
 	case event.TypeIterationChecked:
 		n.same = n.text != "" && n.text == n.lastText
 		n.lastText = n.text

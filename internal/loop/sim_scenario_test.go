@@ -92,6 +92,9 @@ type scenario struct {
 	blocking  int // percent of these that block
 	replies   int // percent of people's commands that are answers
 
+	// What follows is of the ninth edition.
+	regrets int // percent of people's commands that take a message back
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -256,9 +259,17 @@ func sixth(seed uint64) scenario {
 // eachOne has the bits of all guardrails.
 const eachOne = 1<<8 - 1
 
+// ninth draws a scenario of the ninth edition: people take messages back that were received.
+func ninth(seed uint64) scenario {
+	s := eighth(seed)
+	r := rand.New(rand.NewPCG(seed, 11))
+	s.edition, s.regrets = 9, []int{0, 10, 30}[r.IntN(3)]
+	return s
+}
+
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

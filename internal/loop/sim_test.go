@@ -83,7 +83,7 @@ var worthReaching = []string{
 	"agent.started", "agent.started again", "agent.parked", "agent.exited", "agent.finished",
 	"decided iteration.begin", "decided agent.start", "decided agent.steer", "decided agent.release", "decided agent.abort", "decided agent.kill",
 	"effect.failed agent.start", "effect.failed agent.steer",
-	"command.delivered live", "command.delivered prompt", "command.delivered loop", "command.refused",
+	"command.delivered live", "command.delivered prompt", "command.delivered loop", "command.refused", "command.withdrawn",
 	"completion.accepted", "completion.refused", "loop.paused", "loop.unpaused", "loop.configured", "loop.resumed",
 	"timer.fired idle", "timer.fired iteration", "timer.fired exitGrace", "timer.fired restart",
 	"iteration.ended done", "iteration.ended failed", "iteration.ended idle", "iteration.ended overlong", "iteration.ended aborted", "iteration.ended interrupted",

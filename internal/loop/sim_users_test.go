@@ -81,6 +81,9 @@ func (p *users) choose() event.CommandReceived {
 	if p.w.scenario.replies > 0 && p.w.chance(p.w.scenario.replies) {
 		return p.reply()
 	}
+	if p.w.scenario.regrets > 0 && p.w.chance(p.w.scenario.regrets) {
+		return p.regret()
+	}
 	switch roll := r.IntN(100); {
 	case roll < 45:
 		return event.CommandReceived{Kind: event.CommandSteer, Text: fmt.Sprintf("mind the gap %d", len(p.commands))}
@@ -106,6 +109,15 @@ func (p *users) choose() event.CommandReceived {
 		return event.CommandReceived{Kind: "dance"}
 	}
 	return event.CommandReceived{Kind: event.CommandKill}
+}
+
+// regret takes a message back: the last one, or any command.
+func (p *users) regret() event.CommandReceived {
+	c := event.CommandReceived{Kind: event.CommandWithdraw}
+	if n := len(p.commands); n > 0 && p.w.rng.IntN(2) == 0 {
+		c.Key = p.commands[p.w.rng.IntN(n)].ID
+	}
+	return c
 }
 
 // drop puts a command's complete file into the inbox, and wakes its reader.

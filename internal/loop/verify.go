@@ -135,7 +135,7 @@ func decision(e event.Event) bool {
 
 var deciding = map[event.Type]bool{
 	event.TypeAgentReplaced: true, event.TypeBreakerTripped: true, event.TypeBudgetWarned: true,
-	event.TypeCommandDelivered: true, event.TypeCommandRefused: true,
+	event.TypeCommandDelivered: true, event.TypeCommandRefused: true, event.TypeCommandWithdrawn: true,
 	event.TypeQuestionAsked: true, event.TypeQuestionAnswered: true,
 	event.TypeCompletionAccepted: true, event.TypeCompletionClaimed: true, event.TypeCompletionIgnored: true, event.TypeCompletionRefused: true,
 	event.TypeIterationEnded: true, event.TypeLoopConfigured: true, event.TypeLoopEnded: true,

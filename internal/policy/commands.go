@@ -8,13 +8,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Commands holds what people asked for. Every command is answered once: delivered or refused. A
-// steer, or the answer to a question, goes into the running turn if the agent can take it there,
-// else into the next prompt; a follow-up waits for the next prompt. A message that was sent into a
-// turn and not confirmed by the turn's end waits again: no message is lost. A message that reached
-// a refunded iteration is repeated in the next one. Stop, pause and kill take effect when they are
-// answered, in the order in which they came, and last until they are fulfilled or another runner
-// resumes the loop.
+// Commands holds what people asked for. Every command is answered once: delivered, refused or
+// withdrawn. A steer, or the answer to a question, goes into the running turn if the agent can take
+// it there, else into the next prompt; a follow-up waits for the next prompt. A message that was
+// sent into a turn and not confirmed by the turn's end waits again: no message is lost. A message
+// that reached a refunded iteration is repeated in the next one. One that waits can be withdrawn.
+// Stop, pause and kill take effect when they are answered, in the order in which they came, and
+// last until they are fulfilled or another runner resumes the loop.
 type Commands struct {
 	// Open are the unanswered commands, oldest first.
 	Open []Message `json:"open,omitempty"`
@@ -106,6 +106,8 @@ func (m *Commands) Apply(by string, p event.Payload) {
 		m.answer(p.ID)
 	case event.CommandRefused:
 		m.answer(p.ID)
+	case event.CommandWithdrawn:
+		m.answer(p.ID)
 	case event.QuestionAnswered:
 		m.edit(p.Command, func(c *Message) { c.Text, c.Bound = p.Message(), true })
 	case event.Decided:
@@ -196,6 +198,27 @@ func (m *Commands) edit(id string, change func(*Message)) {
 			change(&m.Open[i])
 		}
 	}
+}
+
+// Withdrawn returns the message that a withdraw takes back. If there is none, why is the reason.
+func (m *Commands) Withdrawn(w Message) (target Message, why string) {
+	for _, c := range m.Open {
+		mine := c.ID == w.Key || w.Key == "" && c.From == w.From
+		if mine && (c.Kind == event.CommandSteer || c.Kind == event.CommandFollowUp) && c.Unauthorized == "" {
+			target = c
+		}
+	}
+	switch {
+	case target.ID == "" && w.Key == "":
+		why = "no message of yours waits: the agent has them all"
+	case target.ID == "":
+		why = "this message does not wait any more"
+	case target.Sent:
+		why = "the message is on its way into the turn of the agent"
+	case target.Prompt > 0:
+		why = fmt.Sprintf("the message is in the prompt of iteration %d", target.Prompt)
+	}
+	return target, why
 }
 
 // Pending names an accepted stop or pause that has not happened yet; empty if there is none. n is

@@ -27,13 +27,17 @@ type Report struct {
 	ID        string         `json:"id"`
 	Loop      string         `json:"loop"`
 	Kind      string         `json:"kind"`
-	Outcome   string         `json:"outcome"` // received, delivered or refused
+	Outcome   string         `json:"outcome"` // received, delivered, refused or withdrawn
 	How       event.Delivery `json:"how,omitempty"`
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
 	// of a question, and of an answer that was accepted
-	Question int  `json:"question,omitempty"`
-	Orphan   bool `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
+	Question int `json:"question,omitempty"`
+	// of a withdraw: the message that is taken back, and its beginning
+	Withdrawn string `json:"withdrawn,omitempty"`
+	Text      string `json:"text,omitempty"`
+
+	Orphan bool `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
 	// nothing happens until a person resumes the loop
 	Resting bool `json:"resting,omitempty"`
 
@@ -84,7 +88,9 @@ func (f *Report) rest(dir string, seq event.Seq) error {
 }
 
 // settled reports whether the outcome is final.
-func (f *Report) settled() bool { return f.Outcome == "delivered" || f.Outcome == "refused" }
+func (f *Report) settled() bool {
+	return f.Outcome == "delivered" || f.Outcome == "refused" || f.Outcome == outcomeWithdrawn
+}
 
 // Apply notes the outcome if an event is about the command, and reports whether it is.
 func (f *Report) Apply(e event.Event) bool {
@@ -106,6 +112,14 @@ func (f *Report) Apply(e event.Event) bool {
 	case event.CommandDelivered:
 		if p.ID == f.ID {
 			f.Outcome, f.How, f.Iteration = "delivered", p.How, e.Iter
+			return true
+		}
+	case event.CommandWithdrawn:
+		if p.By == f.ID {
+			f.Withdrawn, f.Text = p.ID, p.Text
+		}
+		if p.ID == f.ID {
+			f.Outcome = outcomeWithdrawn
 			return true
 		}
 	case event.CommandRefused:
@@ -145,6 +159,10 @@ func (f *Report) refusal() error {
 func (f *Report) Message() string {
 	kind, received := inbox.Kind(f.Kind), f.Outcome == "received"
 	switch {
+	case f.Outcome == outcomeWithdrawn:
+		return fmt.Sprintf("%s withdrawn before the agent of loop %s had it", f.Kind, f.Loop)
+	case f.Withdrawn != "":
+		return fmt.Sprintf("withdrawn, the agent of loop %s will not get it: %s", f.Loop, cli.Clean(f.Text))
 	case received && f.Orphan:
 		return fmt.Sprintf("%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' resumes it", f.Kind, f.Loop, f.Loop)
 	case received && f.Resting:

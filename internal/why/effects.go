@@ -275,6 +275,8 @@ func (t *trace) people(p event.Payload) reason {
 		return reason{question: "Why did the command take effect?", answer: answer, facts: []event.Event{t.command(p.ID), t.here(event.TypeIterationStarted)}}
 	case event.CommandRefused:
 		return reason{question: "Why was the command refused?", answer: sentence(p.Why), facts: []event.Event{t.command(p.ID)}}
+	case event.CommandWithdrawn:
+		return reason{question: "Why was the message withdrawn?", answer: "A person took it back before the agent had it.", facts: []event.Event{t.command(p.ID), t.command(p.By)}}
 	case event.LoopConfigured:
 		r := reason{question: "Why was " + p.Key + " changed?", answer: fmt.Sprintf("A command asked for %s=%s. It is in force from this event on.", p.Key, p.Value), keys: []string{p.Key}}
 		for _, c := range t.state.Commands.Open {

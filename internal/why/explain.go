@@ -61,7 +61,7 @@ func (t *trace) reason(e event.Event, p event.Payload, made bool) reason {
 		return t.iterationEnd(p)
 	case event.Decided:
 		return t.effect(p)
-	case event.CommandDelivered, event.CommandRefused, event.LoopConfigured, event.LoopPaused, event.LoopUnpaused, event.LoopWaited:
+	case event.CommandDelivered, event.CommandRefused, event.CommandWithdrawn, event.LoopConfigured, event.LoopPaused, event.LoopUnpaused, event.LoopWaited:
 		return t.people(p)
 	case event.BreakerTripped:
 		return t.tripped(p)

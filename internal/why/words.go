@@ -218,6 +218,8 @@ func ofPeople(p event.Payload) string {
 		return "the command took effect"
 	case event.CommandRefused:
 		return joined("the command was refused", p.Why)
+	case event.CommandWithdrawn:
+		return joined("a person took the message back", p.Text)
 	}
 	return ""
 }

@@ -33,6 +33,7 @@ func (ToolReturned) EventType() Type         { return TypeToolReturned }
 func (CommandReceived) EventType() Type      { return TypeCommandReceived }
 func (CommandDelivered) EventType() Type     { return TypeCommandDelivered }
 func (CommandRefused) EventType() Type       { return TypeCommandRefused }
+func (CommandWithdrawn) EventType() Type     { return TypeCommandWithdrawn }
 func (CompletionClaimed) EventType() Type    { return TypeCompletionClaimed }
 func (CompletionRefused) EventType() Type    { return TypeCompletionRefused }
 func (CompletionIgnored) EventType() Type    { return TypeCompletionIgnored }
@@ -117,6 +118,7 @@ var catalogue = []entry{
 	entryOf[CommandReceived](),
 	entryOf[CommandDelivered](),
 	entryOf[CommandRefused](),
+	entryOf[CommandWithdrawn](),
 	entryOf[CompletionClaimed](),
 	entryOf[CompletionRefused](),
 	entryOf[CompletionIgnored](),

@@ -17,13 +17,14 @@ const (
 	CommandBlocked  CommandKind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
 	CommandAsk      CommandKind = "ask"       // from the agent: ask a person Text and work on; Choices are possible answers, and Blocks says that the work is not done without one
 	CommandAnswer   CommandKind = "answer"    // answer question number Question with Text, which is given to the agent as a steer is
+	CommandWithdraw CommandKind = "withdraw"  // take back the steer or follow-up with the id Key, without one the sender's last that waits, unless the agent has it
 )
 
 // CommandKinds is the closed list.
 var CommandKinds = []CommandKind{
 	CommandSteer, CommandFollowUp, CommandStop, CommandStopNow, CommandPause,
 	CommandResume, CommandSet, CommandKill, CommandWait, CommandBlocked,
-	CommandAsk, CommandAnswer,
+	CommandAsk, CommandAnswer, CommandWithdraw,
 }
 
 // ParseCommandKind returns the kind of that name.

@@ -117,6 +117,7 @@ var samples = []event.Payload{
 	event.QuestionAnswered{Number: 3, Question: "Postgres or SQLite?", Text: "postgres", From: "cli:ada@mill", Command: "01JD000000000000000000000R"},
 	event.CommandReceived{ID: "01JD000000000000000000000E", Kind: "stop", From: "mcp:claude", Origin: event.OriginOther, Loop: "night"},
 	event.CommandReceived{ID: "01JD000000000000000000000F", Kind: "stop", Origin: event.OriginUnknown, Doubt: "the process that gave it has ended"},
+	event.CommandWithdrawn{ID: "01JD000000000000000000000C", By: "01JD000000000000000000000W", Text: "use the other branch"},
 }
 
 func TestEachTypeHasSample(t *testing.T) {

@@ -119,6 +119,10 @@ const NoticeBackground = "agent/background"
 // is reported when it is complete, such as the arguments of a tool.
 const NoticeWriting = "agent/writing"
 
+// NoticeSentBack is noticed when a hook keeps an agent from ending its turn. Text is what the hook
+// said.
+const NoticeSentBack = "agent/sent-back"
+
 // NoticeUnreadUsage is noticed when a report of usage cannot be read, completely or in part. The
 // agent.used event before it then has a lower bound.
 const NoticeUnreadUsage = "agent/unread-usage"

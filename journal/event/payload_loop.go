@@ -302,7 +302,7 @@ type CommandReceived struct {
 	Kind CommandKind `json:"kind"`
 	From string      `json:"from,omitempty"`
 	Text string      `json:"text,omitempty"`
-	Key  string      `json:"key,omitempty"`
+	Key  string      `json:"key,omitempty"` // of a set: the setting; of a withdraw: the id of the message
 	Val  string      `json:"value,omitempty"`
 	// of an ask: answers that the agent expects
 	Choices []string `json:"choices,omitempty"`
@@ -329,6 +329,13 @@ type CommandDelivered struct {
 type CommandRefused struct {
 	ID  string `json:"id"`
 	Why string `json:"why"`
+}
+
+// CommandWithdrawn: a person took a message back before the agent had it.
+type CommandWithdrawn struct {
+	ID   string `json:"id"`   // of the message
+	By   string `json:"by"`   // the id of the withdraw
+	Text string `json:"text"` // the beginning of the message
 }
 
 // CompletionClaimed: the agent says that the work is done.

@@ -43,6 +43,7 @@ const (
 	TypeCommandReceived  Type = "command.received"
 	TypeCommandDelivered Type = "command.delivered"
 	TypeCommandRefused   Type = "command.refused"
+	TypeCommandWithdrawn Type = "command.withdrawn"
 
 	TypeCompletionClaimed  Type = "completion.claimed"
 	TypeCompletionRefused  Type = "completion.refused"

@@ -83,7 +83,7 @@ func (p *painter) guardrail(b transcript.Guardrail) {
 	case b.Code > 0:
 		how = append(how, text(fmt.Sprintf(" · exit %d", b.Code), failure))
 	}
-	left := []markdown.Span{text(mark+" "+word+" ", style), text("guardrail ", faint)}
+	left := []markdown.Span{text(marked(mark, word), style), text("guardrail ", faint)}
 	p.lines = append(p.lines, sides(left, text(b.Name, strong), append(how, right(took, 0)...), p.width))
 	if p.unfolded {
 		p.last(b.Output, mostUnfolded, failure)
@@ -139,10 +139,12 @@ func (p *painter) commit(b transcript.Commit) {
 
 func (p *painter) note(b transcript.Note) {
 	mark, style := "! ", warning
-	switch b.Tone {
-	case render.ToneGood:
+	switch {
+	case b.Type == event.TypeRepoInspected, b.Type == event.TypeFolderInspected: // facts
+		mark, style = "· ", faint
+	case b.Tone == render.ToneGood:
 		mark, style = "✓ ", good
-	case render.ToneFailure:
+	case b.Tone == render.ToneFailure:
 		mark, style = "✗ ", failure
 	}
 	before := len(p.lines)

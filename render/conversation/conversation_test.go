@@ -252,6 +252,39 @@ func TestSelectionIsShown(t *testing.T) {
 	}
 }
 
+// A selection that is scrolled out of view moves with it, and steps beyond the end stop there.
+func TestSelectionFollowsView(t *testing.T) {
+	v := view(40, 6, wordsOf(30, 1))
+	selected := func() event.Seq {
+		e, _ := v.Selected()
+		return e.Seq
+	}
+	v.Lines(now)
+	v.Reselect()
+	if selected() != 0 {
+		t.Error("without a selection, one is made")
+	}
+	v.Select(v.Len())
+	if selected() != 30 || !v.AtEnd() {
+		t.Errorf("the newest entry: %d", selected())
+	}
+	v.Scroll(-20)
+	v.Reselect()
+	above := selected()
+	if got := strings.Join(v.Lines(now), "\n"); above >= 30 || !strings.Contains(got, "▌") {
+		t.Errorf("entry %d is selected on\n%s", above, got)
+	}
+	v.Select(-v.Len())
+	if selected() != 1 || !v.AtStart() {
+		t.Errorf("the first entry: %d", selected())
+	}
+	v.ToEnd()
+	v.Reselect()
+	if got := strings.Join(v.Lines(now), "\n"); selected() <= above || !strings.Contains(got, "▌") {
+		t.Errorf("entry %d is selected on\n%s", selected(), got)
+	}
+}
+
 func TestFindGoesBothWays(t *testing.T) {
 	v := view(40, 6, wordsOf(30, 1))
 	v.Lines(now)

@@ -169,6 +169,8 @@ func became(b transcript.Message) string {
 	switch {
 	case b.State == transcript.MessageRefused:
 		return "refused: " + b.Why
+	case b.State == transcript.MessageWithdrawn:
+		return "withdrawn: the agent did not get it"
 	case b.State == transcript.MessageQueued && b.Command == event.CommandFollowUp:
 		return "queued for the end of the turn"
 	case b.State == transcript.MessageQueued:
@@ -236,7 +238,7 @@ func (p *painter) end(b transcript.End) {
 	for _, part := range []struct {
 		said  string
 		style markdown.Style
-	}{{b.Result, strong}, {b.Why, plain}, {b.Stories, plain}, {b.Hint, faint}} {
+	}{{b.Why, plain}, {b.Stories, plain}, {b.Hint, faint}} {
 		if part.said != "" {
 			p.wrap(text("", plain), text(part.said, part.style))
 		}

@@ -170,7 +170,7 @@ func (v *View) show(i int) {
 }
 
 // Select moves the selection by so many entries, up if negative, and shows it. Without a selection
-// it selects the last entry that is shown.
+// a step of one selects the last entry that is shown.
 func (v *View) Select(by int) {
 	at, found := v.index(v.selected)
 	switch {
@@ -181,7 +181,9 @@ func (v *View) Select(by int) {
 		if at = last.item; !more {
 			at = len(v.items) - 1
 		}
-		by = 0
+		if by >= -1 && by <= 1 {
+			by = 0
+		}
 	}
 	step := 1
 	if by < 0 {
@@ -191,6 +193,9 @@ func (v *View) Select(by int) {
 	// An entry without lines cannot be seen.
 	for len(v.lines(at)) == 0 && at+step >= 0 && at+step < len(v.items) {
 		at += step
+	}
+	for len(v.lines(at)) == 0 && at-step >= 0 && at-step < len(v.items) {
+		at -= step
 	}
 	v.choose(at)
 	if at == len(v.items)-1 && step > 0 {
@@ -202,6 +207,27 @@ func (v *View) choose(at int) {
 	v.settle()
 	v.selected = v.items[at].Seq
 	v.show(at)
+}
+
+// Reselect moves a selection that is not shown any more to the nearest entry that is.
+func (v *View) Reselect() {
+	at, found := v.index(v.selected)
+	if v.selected == 0 || !found {
+		return
+	}
+	top := v.first()
+	bottom, more := v.forth(top, max(v.rows-1, 0))
+	if !more {
+		bottom.item = len(v.items) - 1
+	}
+	step := 1
+	if at > bottom.item {
+		step = -1
+	}
+	for at = min(max(at, top.item), bottom.item); len(v.lines(at)) == 0 && at+step >= top.item && at+step <= bottom.item; {
+		at += step
+	}
+	v.selected = v.items[at].Seq
 }
 
 // Deselect removes the selection.

@@ -39,7 +39,7 @@ func (p *painter) tools(t transcript.Tools) {
 			failed++
 		}
 	}
-	left := []markdown.Span{text(mark+" "+word+" ", style)}
+	left := []markdown.Span{text(marked(mark, word), style)}
 	took := p.took(t.Calls)
 	if failed > 0 {
 		took = append([]markdown.Span{text(fmt.Sprintf(" · %d failed", failed), failure)}, took...)
@@ -136,11 +136,19 @@ func stateMark(s transcript.State) (mark, word string, style markdown.Style) {
 	case transcript.StateRunning:
 		return "●", "running", warning
 	case transcript.StateOK:
-		return "✓", "ok", good
+		return "✓", "", good // the mark says it
 	case transcript.StateLost:
 		return "✗", "no result", failure
 	}
 	return "✗", string(s), failure
+}
+
+// marked is a mark with its word, if it has one, before what it is about.
+func marked(mark, word string) string {
+	if word != "" {
+		mark += " " + word
+	}
+	return mark + " "
 }
 
 // call lays out one tool.
@@ -150,7 +158,7 @@ func (p *painter) call(c transcript.Call, most int) {
 	if c.State == transcript.StateRunning && p.now.After(c.Began) {
 		took = p.now.Sub(c.Began)
 	}
-	left := []markdown.Span{text(mark+" "+word+" ", style), text(render.Cut(c.Name, max(p.width/2, 8)), strong), text(" ", plain)}
+	left := []markdown.Span{text(marked(mark, word), style), text(render.Cut(c.Name, max(p.width/2, 8)), strong), text(" ", plain)}
 	about := c.About
 	if changes := changes(c); changes != "" {
 		about += "  " + changes

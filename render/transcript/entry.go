@@ -215,6 +215,7 @@ const (
 	MessageQueued    MessageState = "queued"
 	MessageDelivered MessageState = "delivered"
 	MessageRefused   MessageState = "refused"
+	MessageWithdrawn MessageState = "withdrawn"
 )
 
 // Message is a command: what a person, a hook or the agent itself asked for.

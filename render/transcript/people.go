@@ -34,6 +34,12 @@ func (b *Builder) ofPeople(e event.Event, p event.Payload) bool {
 	case event.CommandRefused:
 		b.reopen(e, p.ID)
 		b.answer(e, p.ID, func(m *Message) { m.State, m.Why = MessageRefused, clean(p.Why) })
+	case event.CommandWithdrawn:
+		b.answer(e, p.ID, func(m *Message) {
+			if m.State = MessageWithdrawn; m.Text == "" {
+				m.Text = clean(p.Text)
+			}
+		})
 	default:
 		return false
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -54,14 +56,16 @@ func TestAnswerOutlivesLoop(t *testing.T) {
 	b.do(changesMsg{view: v})
 	b.types("yes")
 	v = running3()
-	v.Ended = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}
+	v.Ended, v.More = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}, "up to 7 more iterations"
 	b.do(changesMsg{view: v, over: true})
 	b.types("<enter>")
-	b.shows("the loop has ended meanwhile; enter again resumes it", "resume> yes")
+	b.shows("Resume the loop? up to 7 more iterations with these words", "resume> yes")
 	if got := b.outcome(); b.quits || got.Resume != "" {
 		t.Errorf("outcome %+v", got)
 	}
-	b.types("<enter>")
+	b.do(tea.WindowSizeMsg{Width: 40, Height: 12})
+	b.shows("Resume the loop? up to 7 more iterations\nwith these words", "enter resume", "esc back")
+	b.types("<esc>", "<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "yes" || len(b.sentTo) > 0 {
 		t.Errorf("outcome %+v, sent %+v", got, b.sentTo)
 	}
@@ -69,7 +73,7 @@ func TestAnswerOutlivesLoop(t *testing.T) {
 	b = newBench(t, Options{}) // a line that is begun after the end
 	v.Questions = []projector.Question{{Number: 1, Text: "Tabs?"}}
 	b.do(changesMsg{view: v, over: true})
-	b.types("go on", "<enter>")
+	b.types("go on", "<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "go on" {
 		t.Errorf("outcome %+v", got)
 	}

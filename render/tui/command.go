@@ -30,6 +30,7 @@ type word struct {
 var words = []word{
 	{"steer", "/steer TEXT", "give the agent TEXT now; the same as TEXT and enter"},
 	{"follow-up", "/follow-up TEXT", "add TEXT to the next prompt; the same as TEXT and alt+enter"},
+	{"withdraw", "/withdraw", "take back your last message that waits; also alt-up"},
 	{"answer", "/answer [NUMBER] TEXT", "answer a question of the agent, or what the loop waits for"},
 	{"pause", "/pause", "pause the loop after this iteration"},
 	{"resume", "/resume", "resume a paused or waiting loop"},
@@ -59,7 +60,7 @@ func Parse(line string, v projector.View) (t Typed) {
 		return parseAnswer(rest, v)
 	case "steer", "follow-up":
 		return checked(inbox.Command{Kind: inbox.Kind(verb), Text: rest})
-	case "pause", "resume", "kill":
+	case "pause", "resume", "kill", "withdraw":
 		if rest != "" {
 			return Typed{Problem: fmt.Sprintf("/%s takes no more words", verb)}
 		}

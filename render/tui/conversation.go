@@ -43,8 +43,10 @@ type Conversation interface {
 	AtEnd() bool   // the last line is shown, and will be
 
 	// Select moves the selection by so many entries, up if negative, and shows it. Without a
-	// selection it selects an entry that is shown.
+	// selection, a step of one selects an entry that is shown.
 	Select(by int)
+	// Reselect moves a selection that is not shown any more to the nearest entry that is.
+	Reselect()
 	// Deselect removes the selection.
 	Deselect()
 	// Selected returns the selected entry.

@@ -1,16 +1,26 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/render"
 )
 
-// leaving asks what ctrl-c means.
-type leaving struct{}
+// dialog is a question below the line, about what a key does. The conversation stays.
+type dialog struct {
+	asks    string
+	answers []hint
+	// key handles a key; closed says that the question is answered.
+	key func(m *model, k tea.KeyPressMsg) (c tea.Cmd, closed bool)
+}
 
-func (leaving) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+// leaving asks what ctrl-c means.
+var leaving = dialog{"Stop the loop?", []hint{
+	{"f", "finish this iteration, then stop"}, {"n", "stop now"}, {"l", "leave it running"}, {"esc", "back"},
+}, func(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch k.Keystroke() {
 	case "f", "1":
 		return m.send(inbox.Command{Kind: inbox.Stop}), true
@@ -22,25 +32,12 @@ func (leaving) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	return nil, false
-}
-
-func (leaving) lines(m *model, columns, rows int) []string {
-	return boxed(m, columns, rows, "What should become of the loop?", []hint{
-		{"f", "finish this iteration, then stop"},
-		{"n", "stop now: the agent is asked to stop"},
-		{"l", "leave it running, and leave"},
-		{"esc", "back"},
-	})
-}
-
-func (leaving) hints() []hint {
-	return []hint{{"f", "finish iteration"}, {"n", "stop now"}, {"l", "leave it running"}, {"esc", "back"}}
-}
+}}
 
 // killing asks whether a loop is to be killed.
-type killing struct{}
-
-func (killing) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+var killing = dialog{"Kill the agent at once, and end the loop? Nothing is finished.", []hint{
+	{"y", "kill it"}, {"n", "back"},
+}, func(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch k.Keystroke() {
 	case "y":
 		m.line.take()
@@ -49,25 +46,47 @@ func (killing) key(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	return nil, false
+}}
+
+// resuming asks whether a loop that is over is to be resumed with a text. Any other key is for the
+// line again: what is typed for a shell by mistake resumes nothing.
+func resuming(text, more string) dialog {
+	return dialog{"Resume the loop? " + more + " with these words", []hint{
+		{"enter", "resume"}, {"esc", "back"},
+	}, func(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+		switch k.Keystroke() {
+		case "enter":
+			m.resume = text
+			m.line.take()
+			return tea.Quit, true
+		case "esc":
+			return nil, true
+		}
+		m.dialog = nil
+		return m.key(k), false
+	}}
 }
 
-func (killing) lines(m *model, columns, rows int) []string {
-	return boxed(m, columns, rows, "Kill the agent at once, and end the loop?", []hint{
-		{"y", "kill it: nothing is asked, nothing is finished"}, {"n", "back"},
-	})
-}
-
-func (killing) hints() []hint { return []hint{{"y", "kill"}, {"n", "back"}} }
-
-// boxed is a question with its answers, in the middle of the body.
-func boxed(m *model, columns, rows int, title string, answers []hint) []string {
-	indent := "  "
-	lines := make([]string, max((rows-len(answers)-2)/2, 0), rows)
-	lines = append(lines, indent+m.theme.Bold.Render(render.Cut(title, columns-2)), "")
-	for _, a := range answers {
-		lines = append(lines, indent+m.theme.Accent.Render(padded(a.key, 5))+render.Cut(a.does, max(columns-7, 1)))
+// lines are the question with its answers, on as many lines as it takes.
+func (d dialog) lines(m *model, columns int) (lines []string) {
+	asks := wrap(render.Clean(d.asks), columns)
+	for _, line := range asks[:len(asks)-1] {
+		lines = append(lines, m.theme.Warning.Render(line))
 	}
-	return lines
+	last := asks[len(asks)-1]
+	text, width := strings.Builder{}, render.Columns(last)
+	text.WriteString(m.theme.Warning.Render(last))
+	for _, a := range d.answers {
+		wide := render.Columns(a.key) + 1 + render.Columns(a.does)
+		if width += 3 + wide; width > columns {
+			lines, width = append(lines, text.String()), wide
+			text.Reset()
+		} else {
+			text.WriteString(m.theme.Border.Render(" │ "))
+		}
+		text.WriteString(m.theme.Accent.Render(a.key) + " " + m.theme.Dim.Render(a.does))
+	}
+	return append(lines, text.String())
 }
 
 // padded is a clean text with blanks up to so many columns.

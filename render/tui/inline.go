@@ -149,6 +149,8 @@ func (m *model) inlineView() tea.View {
 	lines = append(lines, typed...)
 	if m.overlay != nil {
 		lines = append(lines, m.footer(m.columns))
+	} else if m.dialog != nil {
+		lines = append(lines, m.dialog.lines(m, m.columns)...)
 	} else if choices := m.choices(m.columns); len(choices) > 0 {
 		lines = append(lines, choices...)
 	} else {
@@ -158,7 +160,7 @@ func (m *model) inlineView() tea.View {
 		lines[i] = ansi.Truncate(line, m.columns, "")
 	}
 	view := tea.NewView(strings.Join(lines, "\n"))
-	if row >= 0 && m.overlay == nil {
+	if row >= 0 && m.overlay == nil && m.dialog == nil {
 		view.Cursor = tea.NewCursor(min(column, m.columns-1), at)
 	}
 	return view

@@ -21,6 +21,13 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return c
 	}
+	if m.dialog != nil {
+		c, closed := m.dialog.key(m, k)
+		if closed {
+			m.dialog = nil
+		}
+		return c
+	}
 	if stroke == "ctrl+c" {
 		return m.interrupt()
 	}
@@ -47,7 +54,7 @@ func (m *model) interrupt() tea.Cmd {
 		m.line.take()
 		return nil
 	}
-	m.overlay = leaving{}
+	m.dialog = &leaving
 	return nil
 }
 
@@ -60,6 +67,8 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.submit(inbox.Steer)
 	case "alt+enter":
 		return m.submit(inbox.FollowUp)
+	case "alt+up":
+		return m.takeBack()
 	case "alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8", "alt+9":
 		m.choose(int(stroke[len(stroke)-1] - '0'))
 		return nil
@@ -80,7 +89,7 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 		m.line.cut(m.line.at, min(m.line.at+1, len(m.line.text)))
 		return nil
 	case "up", "down":
-		if !empty {
+		if m.recalls() {
 			m.line.back(map[string]int{"up": 1, "down": -1}[stroke])
 			return nil
 		}
@@ -94,11 +103,30 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 			stroke = "ctrl+" + stroke
 		}
 	}
-	if c, ok := m.moveKey(stroke); ok && (empty || !strings.HasPrefix(stroke, "up") && !strings.HasPrefix(stroke, "down")) {
+	if c, ok := m.moveKey(stroke); ok {
 		return c
 	}
 	m.line.key(k)
 	return nil
+}
+
+// recalls reports whether up and down bring back what was typed before. They scroll while what is
+// shown is not the end.
+func (m *model) recalls() bool {
+	return m.focus == typing && m.overlay == nil && len(m.line.past) > 0 && (!m.line.empty() || m.conv.AtEnd() || m.inline != nil)
+}
+
+// wheelLines is how far one step of the mouse's wheel scrolls.
+const wheelLines = 3
+
+// wheel scrolls by the mouse's wheel.
+func (m *model) wheel(w tea.MouseWheelMsg) tea.Cmd {
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -wheelLines, tea.MouseWheelDown: wheelLines}[w.Button]
+	if by == 0 || m.overlay != nil {
+		return nil
+	}
+	m.conv.Scroll(by)
+	return m.more()
 }
 
 // moveKey handles the keys that move the view wherever the focus is.
@@ -144,6 +172,7 @@ func (m *model) typeAgain() {
 // readKey handles a key in the conversation.
 func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 	stroke := k.Keystroke()
+	m.conv.Reselect() // keys act on what is shown
 	if m.replayKey(k) {
 		return nil
 	}
@@ -157,7 +186,7 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 	case "j", "k":
 		m.conv.Select(map[string]int{"j": 1, "k": -1}[stroke])
 		return m.more()
-	case "enter", "space", " ":
+	case "space", " ":
 		m.toggle()
 	case "z":
 		m.conv.ToggleAll()
@@ -168,9 +197,14 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 		m.conv.Scroll(map[string]int{"ctrl+u": -1, "ctrl+d": 1}[stroke] * max(m.bodyRows()/2, 1))
 		return m.more()
 	case "g", "home":
-		return m.toStart()
+		c := m.toStart()
+		if m.win.start {
+			m.conv.Select(-m.conv.Len())
+		}
+		return c
 	case "G", "end":
 		m.toEnd()
+		m.conv.Select(m.conv.Len())
 		return m.more()
 	case "/":
 		m.search()
@@ -188,26 +222,29 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 		m.overlay = m.manual()
 	case "q":
 		return tea.Quit
-	case "esc", "tab", "i":
-		return m.back(stroke)
+	case "esc":
+		m.back()
+	case "i", "enter", "tab":
+		if m.o.ReadOnly { // there is no line
+			if stroke == "enter" {
+				m.toggle()
+			}
+			return nil
+		}
+		m.stopSeek()
+		m.typeAgain()
 	}
 	return nil
 }
 
-// back leaves the conversation, one step at a time with esc.
-func (m *model) back(stroke string) tea.Cmd {
-	_, selected := m.conv.Selected()
-	m.stopSeek()
-	switch {
-	case stroke == "esc" && m.found != "":
+// back ends a search, else the selection. It never leads to the line.
+func (m *model) back() {
+	if m.stopSeek(); m.found != "" {
 		m.found = ""
 		m.conv.Highlight("")
-	case stroke == "esc" && selected:
-		m.conv.Deselect()
-	default:
-		m.typeAgain()
+		return
 	}
-	return nil
+	m.conv.Deselect()
 }
 
 // jumpKey handles the keys that jump to the next or the previous entry of a kind.
@@ -278,6 +315,7 @@ func (m *model) again(same bool) tea.Cmd {
 
 // paste inserts what was pasted into the line that has the focus.
 func (m *model) paste(text string) {
+	m.dialog = nil
 	switch {
 	case m.overlay != nil:
 	case m.focus == searching:
@@ -309,14 +347,15 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	case typed.Leave:
 		m.line.take()
 		return tea.Quit
-	case m.over && bound && m.subject.question > 0 && (m.subject.needs || !plain):
-		m.say(toneWarning, "the loop has ended meanwhile; enter again resumes it with the line")
-		m.subject = subject{}
-		return nil // the line stays, to be sent with the next enter
-	case m.over:
-		return m.resumeWith(typed.Commands[0])
+	case m.over && !typed.Commands[0].Kind.IsMessage():
+		m.say(toneWarning, "the loop is over; a line of words and enter resume it")
+		return nil
+	case m.over: // the line is a draft: it was begun before the end, or for another program
+		asks := resuming(typed.Commands[0].Text, m.view.More)
+		m.dialog = &asks
+		return nil
 	case typed.Commands[0].Kind == inbox.Kill:
-		m.overlay = killing{}
+		m.dialog = &killing
 		return nil
 	case bound && m.changed(!plain) != "":
 		m.say(toneWarning, m.changed(!plain))
@@ -330,15 +369,4 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	m.line.take()
 	m.toEnd()
 	return m.send(typed.Commands...)
-}
-
-// resumeWith leaves, and resumes the loop that is over with a text.
-func (m *model) resumeWith(c inbox.Command) tea.Cmd {
-	if !c.Kind.IsMessage() {
-		m.say(toneWarning, "the loop is over; a line of words and enter resume it")
-		return nil
-	}
-	m.resume = c.Text
-	m.line.take()
-	return tea.Quit
 }

@@ -82,6 +82,7 @@ type model struct {
 	numbered int
 
 	overlay overlay // over all but the header; nil without one
+	dialog  *dialog // a question about what a key does; nil without one
 	side    side
 	inline  *inline
 
@@ -110,6 +111,7 @@ func newModel(ctx context.Context, o Options) *model {
 	if m.o.ReadOnly {
 		m.focus = reading
 	}
+	m.line.set(o.Draft)
 	if o.Inline {
 		m.inline = &inline{printed: map[event.Seq]string{}}
 	}
@@ -166,6 +168,8 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		m.columns, m.rows = msg.Width, msg.Height
 	case tea.KeyPressMsg:
 		c = m.key(msg)
+	case tea.MouseWheelMsg:
+		c = m.wheel(msg)
 	case tea.PasteMsg:
 		m.paste(msg.Content)
 	case openedMsg:
@@ -215,8 +219,12 @@ func (m *model) open(msg openedMsg) tea.Cmd {
 	if m.view.Name == "" {
 		m.view.Name = m.o.Name
 	}
+	trouble := m.o.Trouble
 	if msg.err != nil {
-		m.say(toneFailure, msg.err.Error())
+		trouble = msg.err.Error()
+	}
+	if trouble != "" {
+		m.say(toneFailure, trouble)
 		m.notice.until = time.Time{} // stays
 	}
 	m.opened, m.follower, m.player = true, msg.follower, msg.player
@@ -266,7 +274,7 @@ func (m *model) changes(msg changesMsg) tea.Cmd {
 	if !msg.over {
 		return tea.Batch(append(commands, m.follower.next)...)
 	}
-	m.over, m.died = true, msg.died
+	m.over, m.died, m.dialog = true, msg.died, nil
 	all := m.sent
 	m.sent = nil
 	return tea.Batch(append(commands, func() tea.Msg { return unsentMsg{unsent(m.o.Dir, all)} })...)
@@ -333,6 +341,9 @@ func (m *model) keepUnsent(msg unsentMsg) {
 // outcome is what is left when the person has left.
 func (m *model) outcome() Outcome {
 	o := Outcome{Died: m.died, Resume: m.resume}
+	if m.resume != "" {
+		o.Raise = m.view.Raise
+	}
 	if m.over && !m.died {
 		o.Ended = m.view.Ended
 	}

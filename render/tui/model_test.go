@@ -116,10 +116,16 @@ func press(k string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: rune(k[5]), Mod: tea.ModAlt}
 	case "<enter>":
 		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "<alt-up>":
+		return tea.KeyPressMsg{Code: tea.KeyUp, Mod: tea.ModAlt}
 	case "<alt-enter>":
 		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt}
 	case "<esc>":
 		return tea.KeyPressMsg{Code: tea.KeyEscape}
+	case "<up>":
+		return tea.KeyPressMsg{Code: tea.KeyUp}
+	case "<down>":
+		return tea.KeyPressMsg{Code: tea.KeyDown}
 	case "<tab>":
 		return tea.KeyPressMsg{Code: tea.KeyTab}
 	case "<ctrl-c>":
@@ -326,7 +332,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	v.Ended = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "the agent says so"}
 	b.do(changesMsg{view: v, over: true})
 	b.shows("completed: promise", "resume> and the docs", "enter resume with these words")
-	b.types("<enter>")
+	b.types("<enter>", "<enter>")
 	if got := b.outcome(); got.Resume != "and the docs" || got.Ended == nil || len(got.Unsent) > 0 {
 		t.Errorf("outcome %+v", got)
 	}
@@ -359,8 +365,44 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 		t.Errorf("found %v %v", e, ok)
 	}
 	b.shows("n N next match")
-	b.types("<esc>", "<esc>", "<esc>", "?")
+	b.types("<esc>", "<esc>", "<esc>", "<esc>")
+	b.shows("i type") // esc never leads to the line
+	b.types("?")
 	b.shows("Keys and commands", "finish the iteration")
+}
+
+// A message that is taken back is in the line again.
+func TestTakenBackMessageReturns(t *testing.T) {
+	b := newBench(t, Options{})
+	b.types("use tabs", "<alt-enter>", "<alt-up>")
+	if len(b.sentTo) != 2 || b.sentTo[1].Kind != inbox.TakeBack {
+		t.Fatalf("sent %+v", b.sentTo)
+	}
+	b.follow(transcript.Entry{Seq: 13, Body: transcript.Message{ID: "id-1", Command: "follow-up", Text: "use tabs", State: transcript.MessageWithdrawn}},
+		transcript.Entry{Seq: 14, Body: transcript.Message{ID: "id-2", Command: "withdraw", State: transcript.MessageDelivered, How: "loop"}})
+	b.shows("follow-up  use tabs", "withdrawn", "> use tabs", "withdraw  ")
+	b.types("<ctrl-c>", "x", "<alt-up>")
+	b.follow(transcript.Entry{Seq: 15, Body: transcript.Message{ID: "id-3", Command: "withdraw", State: transcript.MessageRefused, Why: "the agent has them all"}})
+	b.shows("refused: the agent has them all", "> x")
+}
+
+// In the conversation, i and enter lead to the line; there, up brings back what was typed before.
+func TestUpRecallsLastMessage(t *testing.T) {
+	b := newBench(t, Options{})
+	if b.types("<up>"); b.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is taken although the wheel changes nothing in the line")
+	}
+	b.types("use tabs", "<enter>", "<esc>", "<enter>", "<up>")
+	b.shows("> use tabs")
+	if b.View().MouseMode == tea.MouseModeNone {
+		t.Error("the wheel would change the line")
+	}
+	b.types("<down>")
+	b.hides("> use tabs")
+	b.do(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	b.hides("> use tabs")
+	b.types("<up>", "<esc>", "i", "x")
+	b.shows("> use tabsx")
 }
 
 func TestHeaderShowsStories(t *testing.T) {

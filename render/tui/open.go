@@ -113,6 +113,9 @@ func inProject(project string, names []string) (string, error) {
 // showDiff shows the changes of an iteration: its commit, else the edits that the journal has.
 func (m *model) showDiff() tea.Cmd {
 	n := m.view.Iteration
+	if _, selected := m.conv.Selected(); !selected && !m.conv.AtEnd() && m.focus == reading {
+		m.conv.Select(0) // what is shown is of an earlier one
+	}
 	if e, ok := m.conv.Selected(); ok && e.Iteration > 0 {
 		n = e.Iteration
 	}

@@ -92,11 +92,12 @@ func (m *model) manual() *pager {
 		section("In the line",
 			hint{"enter", "give the agent these words now (steer); answer, if the loop needs you"},
 			hint{"alt-enter", "put them into the next iteration's prompt (follow-up)"},
+			hint{"alt-up", "take back your last message, if the agent does not have it yet"},
 			hint{"alt-1 … alt-9", "the answer that the agent expects, by its place"},
 			hint{"shift-enter ctrl-j", "a new line"},
 			hint{"tab", "complete a command; without one, to the conversation"},
 			hint{"esc", "to the conversation, where single keys work"},
-			hint{"ctrl-p, ctrl-n", "what was typed before"},
+			hint{"up, down", "what was typed before; without that, scroll (also ctrl-p, ctrl-n)"},
 			hint{"ctrl-a -e -u -k -w", "as in a shell"},
 		)
 	}
@@ -104,7 +105,7 @@ func (m *model) manual() *pager {
 		section("In a replay", replayKeys...)
 	}
 	section("Anywhere",
-		hint{"up, down, wheel", "scroll (in the line: while it is empty)"},
+		hint{"up, down, wheel", "scroll"},
 		hint{"pgup, pgdn", "scroll by pages"},
 		hint{"ctrl-home ctrl-end", "the beginning of the loop, its newest entry"},
 		hint{"ctrl-f", "search"},
@@ -115,10 +116,11 @@ func (m *model) manual() *pager {
 		hint{"ctrl-l", "draw the screen again"},
 	)
 	reading := []hint{
-		{"i, tab, esc", "back to the line"},
+		{"i, enter, tab", "back to the line"},
+		{"esc", "end a search or a selection"},
 		{"j, k", "select the next, the previous entry"},
-		{"space, enter", "fold or unfold it; z all"},
-		{"g, G", "the beginning of the loop, its newest entry"},
+		{"space", "fold or unfold it; z all"},
+		{"g, G", "select the first entry of the loop, its newest one"},
 		{"/, n, N", "search, next match, previous match"},
 		{"[, ]", "the previous, the next iteration"},
 		{"F, f", "the previous, the next failure"},
@@ -129,6 +131,14 @@ func (m *model) manual() *pager {
 		{"d", "the diff of its iteration"},
 		{"l", "the list of iterations"},
 		{"q", "leave; the loop continues"},
+	}
+	if m.o.ReadOnly { // there is no line
+		reading = reading[1:]
+		for i := range reading {
+			if reading[i].key == "space" {
+				reading[i].key = "space, enter"
+			}
+		}
 	}
 	if m.player != nil {
 		reading = besideReplay(reading)

@@ -19,6 +19,9 @@ type Options struct {
 	Live bool   // a runner holds the loop's lock
 	Head registry.Summary
 
+	// Draft is a text that was not sent before, and Trouble why not; both are empty at first.
+	Draft, Trouble string
+
 	ReadOnly bool // nothing can be typed or sent
 	Inline   bool // finished entries are printed into the scrollback
 	Verbose  bool // also entries for what most people need not see
@@ -43,8 +46,10 @@ type Outcome struct {
 	// If neither is set the loop continues.
 	Ended *event.LoopEnded
 	Died  bool
-	// Resume is the text with which the person wants the loop resumed; empty if not.
+	// Resume is the text with which the person wants the loop resumed; empty if not. Raise are the
+	// settings that this raises, as the person has seen it.
 	Resume string
+	Raise  map[string]string
 	// Unsent are the texts that were typed and did not reach the loop.
 	Unsent []string
 }

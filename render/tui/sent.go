@@ -69,6 +69,14 @@ func (m *model) wasSent(s sentMsg) {
 	}
 }
 
+// takeBack withdraws the last message that waits, which then is in the line again.
+func (m *model) takeBack() tea.Cmd {
+	if m.over {
+		return nil
+	}
+	return m.send(inbox.Command{Kind: inbox.TakeBack})
+}
+
 // settle notes what became of a command.
 func (m *model) settle(e transcript.Entry) {
 	message, ok := e.Body.(transcript.Message)
@@ -77,6 +85,9 @@ func (m *model) settle(e transcript.Entry) {
 	}
 	for i := range m.sent {
 		c := &m.sent[i]
+		if c.command.Kind == inbox.TakeBack && c.state != transcript.MessageDelivered && message.State == transcript.MessageWithdrawn && m.line.empty() {
+			m.line.set(message.Text)
+		}
 		if c.command.ID == message.ID && c.until.IsZero() {
 			c.state, c.note, c.until = message.State, outcomeOf(message), m.now.Add(settledShown)
 		}
@@ -88,8 +99,8 @@ func outcomeOf(m transcript.Message) string {
 	switch {
 	case m.State == transcript.MessageRefused:
 		return "refused: " + m.Why
-	case m.State == transcript.MessageQueued:
-		return "queued"
+	case m.State == transcript.MessageQueued, m.State == transcript.MessageWithdrawn:
+		return string(m.State)
 	case m.How == "live" && m.Turn > 0:
 		return fmt.Sprintf("delivered at turn %d", m.Turn)
 	case m.How == "prompt" && m.Iteration > 0:
@@ -121,6 +132,7 @@ func (m *model) outstanding() (lines []string) {
 			style = m.theme.Failure
 		case c.state == transcript.MessageDelivered:
 			style = m.theme.Good
+		case c.state == transcript.MessageWithdrawn:
 		case c.state == "":
 			state = "sending"
 		default:
@@ -143,7 +155,7 @@ func describe(c inbox.Command) string {
 // not take are withdrawn from the inbox.
 func unsent(dir string, all []sent) (texts []string) {
 	for _, c := range all {
-		if !c.command.Kind.IsMessage() || c.state == transcript.MessageDelivered {
+		if !c.command.Kind.IsMessage() || c.state == transcript.MessageDelivered || c.state == transcript.MessageWithdrawn {
 			continue
 		}
 		taken := false

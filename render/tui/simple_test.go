@@ -136,6 +136,8 @@ func (s *simple) Select(by int) {
 	}
 }
 
+func (s *simple) Reselect() {}
+
 func (s *simple) Selected() (transcript.Entry, bool) {
 	if at := s.index(); at >= 0 {
 		return s.entries[at], true

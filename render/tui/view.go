@@ -26,6 +26,9 @@ type parts struct {
 	cursorColumn int
 }
 
+// noticeRows is how many rows of a long notice are shown.
+const noticeRows = 3
+
 // parts composes what is around the body.
 func (m *model) parts() parts {
 	p := parts{cursorRow: -1}
@@ -38,7 +41,9 @@ func (m *model) parts() parts {
 		add(m.card(m.columns)...)
 		add(m.outstanding()...)
 		if m.notice.text != "" {
-			add(m.toned(m.notice.tone).Render(render.Cut(m.notice.text, m.columns)))
+			for _, line := range atMost(wrap(m.notice.text, m.columns), noticeRows) {
+				add(m.toned(m.notice.tone).Render(line))
+			}
 		}
 		if room := m.rows - len(p.above) - 8; len(p.below) > max(room, 1) {
 			p.below = p.below[len(p.below)-max(room, 1):]
@@ -47,6 +52,11 @@ func (m *model) parts() parts {
 	}
 	if m.progress != nil {
 		add(m.replayLine(m.columns))
+	}
+	if m.dialog != nil {
+		add(m.dialog.lines(m, m.columns)...)
+		p.cursorRow = -1
+		return p
 	}
 	add(m.footer(m.columns))
 	return p
@@ -171,6 +181,9 @@ func (m *model) View() tea.View {
 		lines[i] = ansi.Truncate(line, m.columns, "")
 	}
 	view := tea.NewView(strings.Join(lines[:min(len(lines), m.rows)], "\n"))
+	if m.recalls() { // else the wheel would be keys, and change the line
+		view.MouseMode = tea.MouseModeCellMotion
+	}
 	if p.cursorRow >= 0 {
 		view.Cursor = tea.NewCursor(min(p.cursorColumn, m.columns-1), len(p.above)+height+p.cursorRow)
 	}

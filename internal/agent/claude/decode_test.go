@@ -60,6 +60,8 @@ func TestLines(t *testing.T) {
 			`agent.retried {"attempt":1,"max":1,"delay":503,"kind":"overload","text":"overloaded"}`},
 		{"an unknown subtype", `{"type":"system","subtype":"weather","text":"rain"}`, `agent.noticed {"what":"system/weather","text":"rain"}`},
 		{"a hook that failed", `{"type":"system","subtype":"hook_response","hook_name":"Stop","outcome":"error"}`, `agent.noticed {"what":"system/hook_response","text":"Stop: error"}`},
+		{"a hook that sends the model back", `{"type":"user","isSynthetic":true,"message":{"role":"user","content":"Stop hook feedback:\nthe tests are red\n"}}`, `agent.noticed {"what":"agent/sent-back","text":"the tests are red"}`},
+		{"a person who writes the same", `{"type":"user","message":{"role":"user","content":"Stop hook feedback:\nno"}}`, `agent.noticed {"what":"user","text":"Stop hook feedback:\nno"}`},
 		{"a request that cannot be answered", `{"type":"control_request","request":{"subtype":"can_use_tool"}}`, `agent.unparsed {}`},
 		{"a refused request of ours", `{"type":"control_response","response":{"subtype":"error","request_id":"ralph-1","error":"no"}}`, `agent.noticed {"what":"control_response","text":"no"}`},
 		{"deltas before their block", `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}}`, `agent.noticed {"what":"stream_event/text_delta"}`},

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"cmp"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -122,7 +123,7 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 		what = "user/synthetic"
 	}
 	if content.IsString() {
-		out.Notice(what, content)
+		notice(what, content, out)
 		return
 	}
 	facts := len(out.Facts)
@@ -134,11 +135,24 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 			}
 			continue
 		}
-		out.Notice(what, part.Get("text"))
+		notice(what, part.Get("text"), out)
 	}
 	if len(out.Facts) == facts {
 		out.Add(event.AgentNoticed{What: what})
 	}
+}
+
+// stopFeedback begins the text that Claude Code 2.1.329 puts into the conversation when a Stop hook
+// keeps the model from ending its turn.
+const stopFeedback = "Stop hook feedback:\n"
+
+// notice adds a text that is in the conversation and not of the model.
+func notice(what string, text jsonscan.Value, out *agent.Decoded) {
+	if said, ok := strings.CutPrefix(text.Text(), stopFeedback); ok && what != "user" {
+		out.Add(event.AgentNoticed{What: event.NoticeSentBack, Text: agent.Cut(strings.TrimSpace(said))})
+		return
+	}
+	out.Notice(what, text)
 }
 
 // replayed notes that the model was given one of our messages. The prompt, which may be long, is in

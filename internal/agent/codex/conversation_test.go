@@ -510,6 +510,21 @@ func TestPlanOfExec(t *testing.T) {
 	k.expect("facts", []string{`agent.planned {"todos":[{"text":"one","status":"done"},{"text":"two","status":"pending"}]}`}, k.facts)
 }
 
+// What a hook says is reported where it keeps the agent from ending its turn.
+func TestStopHookSendsBack(t *testing.T) {
+	for line, want := range map[string]event.AgentNoticed{
+		`{"eventName":"stop","status":"blocked","entries":[{"kind":"warning","text":"slow"},{"kind":"feedback","text":"the tests are red"}]}`: {What: event.NoticeSentBack, Text: "the tests are red"},
+		`{"eventName":"stop","status":"completed","entries":[{"kind":"context","text":"x"}]}`:                                                 {What: "hook/completed", Text: "stop completed"},
+		`{"eventName":"preToolUse","status":"blocked","entries":[{"kind":"feedback","text":"no"}]}`:                                           {What: "hook/completed", Text: "preToolUse blocked"},
+	} {
+		var out agent.Decoded
+		begun(t).d.Decode([]byte(`{"method":"hook/completed","params":{"threadId":"T","turnId":"U","run":`+line+`}}`), agent.Stdout, &out)
+		if len(out.Facts) != 1 || out.Facts[0] != want {
+			t.Errorf("%s: %+v", line, out.Facts)
+		}
+	}
+}
+
 func TestCompactionIsReported(t *testing.T) {
 	k := begun(t).says(`{"method":"item/completed","params":{"threadId":"T","item":{"type":"contextCompaction","id":"x"}}}`)
 	k.expect("facts", []string{`agent.compacted {}`}, k.facts)

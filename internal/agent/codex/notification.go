@@ -3,6 +3,7 @@ package codex
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -108,6 +109,16 @@ var notifications = map[string]func(d *Dialect, p jsonscan.Value, out *agent.Dec
 	},
 	"hook/completed": func(_ *Dialect, p jsonscan.Value, out *agent.Decoded) {
 		run := p.Get("run")
+		if run.Get("eventName").Is("stop") && run.Get("status").Is("blocked") {
+			var said []string
+			for entry := range run.Get("entries").Items() {
+				if kind := entry.Get("kind"); kind.Is("feedback") || kind.Is("stop") {
+					said = append(said, entry.Get("text").Text())
+				}
+			}
+			out.Add(event.AgentNoticed{What: event.NoticeSentBack, Text: agent.Cut(strings.Join(said, "\n"))})
+			return
+		}
 		out.Add(event.AgentNoticed{What: "hook/completed", Text: agent.Brief(run.Get("eventName")) + " " + agent.Brief(run.Get("status"))})
 	},
 	"warning":           warned("warning"),
