@@ -41,7 +41,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 	}
 	last.stories.NoVerdict = x.undoReview(ctx, last.spans, cause) || last.stories.NoVerdict
 	x.judged = nil
-	finished, err := x.checkStories(d, last, cause)
+	finished, err := x.checkStories(ctx, d, last, cause)
 	if err != nil {
 		return err
 	}

@@ -244,6 +244,9 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 		return cfg, err
 	}
 	v.stories.tell(e, loaded.Settings)
+	if !before.Exists {
+		v.stories.tellBranch(e, v.tree(e))
+	}
 	cfg.Frozen, err = config.Freeze(loaded.Settings, v.flags())
 	return cfg, err
 }

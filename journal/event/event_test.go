@@ -78,7 +78,7 @@ var samples = []event.Payload{
 	event.GuardrailEdited{Path: "Makefile", How: "changed", Restored: true, Role: "instructions", Is: "cd", Guardrails: []string{"make test"}, During: true},
 	event.IterationChecked{Guardrails: 2, Failed: 1},
 	event.RepoCommitted{SHA: "4b825dc", Message: "Mend the parser", Files: 2, Insertions: 10, Deletions: 1},
-	event.SCMEnded{Tasks: []string{"commit", "push"}, Failed: "pr", Error: "gh is not logged in", PR: "https://github.com/acme/shop/pull/7"},
+	event.SCMEnded{Tasks: []string{"commit", "push"}, Failed: "pr", Error: "gh is not logged in", PR: "https://github.com/acme/shop/pull/7", Left: []string{"cart.go"}},
 	event.BudgetWarned{Limit: "limits.cost", Why: "$8.10 of $10.00 are spent"},
 	event.BreakerTripped{Rule: "noProgress", Step: "backoff", Count: 4, Evidence: "the files are as they were", Delay: 10000},
 	event.ClockJumped{By: 3600000},

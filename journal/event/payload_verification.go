@@ -150,6 +150,7 @@ type SCMEnded struct {
 	Failed  string   `json:"failed,omitempty"`  // the task that failed
 	Error   string   `json:"error,omitempty"`   // why
 	PR      string   `json:"pr,omitempty"`      // the address of the pull request that was made or changed
+	Left    []string `json:"left,omitempty"`    // new files that are in no commit, the first hundred
 }
 
 // BudgetWarned: a limit is near, or cannot be watched. It is reported once for each limit.
