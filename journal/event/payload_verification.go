@@ -31,6 +31,15 @@ type RepoInspected struct {
 	Insertions  int    `json:"insertions,omitempty"`
 	Deletions   int    `json:"deletions,omitempty"`
 	Commits     int    `json:"commits,omitempty"` // made since the iteration began
+	// Committed is the difference that these commits make; nil if there are none, or it is unknown.
+	Committed *Difference `json:"committed,omitempty"`
+}
+
+// A Difference counts what differs between two states of files.
+type Difference struct {
+	Files      int `json:"files"`
+	Insertions int `json:"insertions"`
+	Deletions  int `json:"deletions"`
 }
 
 // RepoUnreadable: a git repository could not be inspected, so that it is unknown what the iteration

@@ -36,6 +36,7 @@ var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"markdown": func(text string) template.HTML { return markup.Markdown(text, 4) },
 		"names":    render.And,
 		"span":     Span,
 		"quantity": units.Quantity,
@@ -107,6 +108,16 @@ func (p page) Iterations() []Iteration {
 		all = append(all[:len(all):len(all)], *p.Open)
 	}
 	return all
+}
+
+// Latest is the last iteration with words of the agent; nil if none has any.
+func (p page) Latest() *Iteration {
+	for n := len(p.Done) - 1; n >= 0; n-- {
+		if p.Done[n].Words() != "" {
+			return &p.Done[n]
+		}
+	}
+	return nil
 }
 
 // LeftOut counts the iterations that are shown as a summary only.
