@@ -344,6 +344,12 @@ func questions(t *testing.T, p *place, b *browsertest.Browser, server *webServer
 	if small := browsertest.Eval[string](t, page, `[...document.querySelectorAll("#questions :is(button, input)")].filter(e => e.offsetHeight < 44).map(e => e.outerHTML).join()`); small != "" {
 		t.Errorf("too small to touch: %s", small)
 	}
+	if below := browsertest.Eval[bool](t, page, `[...document.querySelectorAll("#entries .choices li")].every((e, i, all) => !i || e.parentNode !== all[i - 1].parentNode || e.offsetTop > all[i - 1].offsetTop)`); !below {
+		t.Error("choices stand beside one another")
+	}
+	if cut := browsertest.Eval[bool](t, page, `[...document.querySelectorAll("#questions form")].some(e => e.scrollHeight > e.clientHeight)`); cut {
+		t.Error("a question is cut off")
+	}
 	browsertest.Eval[any](t, page, `document.querySelector("#questions form[data-number='2'] input").focus()`)
 	page.Type(t, "Tabs, of course")
 	browsertest.Eval[any](t, page, `document.querySelectorAll("#questions form[data-number='1'] .choices button")[1].click()`)

@@ -72,6 +72,7 @@ func (s *Server) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /{$}", s.showList)
 	m.HandleFunc("GET /loops/{id}", s.showLoop)
+	m.HandleFunc("GET /loops/{id}/report", s.showReport)
 	m.Handle("GET /static/", static())
 	m.HandleFunc("GET /api/loops", s.getLoops)
 	m.HandleFunc("GET /api/loops/{id}", s.getLoop)

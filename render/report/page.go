@@ -74,6 +74,9 @@ func newHead(title string) head {
 	}
 }
 
+// Policy is the content security policy of each page, for a server that sends one.
+func Policy() string { return newHead("").Policy }
+
 // digest is how a content security policy names a style or a script.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
