@@ -182,6 +182,17 @@ func TestBrowser(t *testing.T) {
 		page.Screenshot(t, "ended")
 	})
 
+	t.Run("continue", func(t *testing.T) {
+		browsertest.Eval[any](t, page, `document.getElementById("continue").click()`)
+		page.Screenshot(t, "continue")
+		browsertest.Eval[any](t, page, `document.getElementById("iterations").value = "7"`)
+		browsertest.Eval[any](t, page, `document.querySelector("#more button[value=continue]").click()`)
+		page.Await(t, `document.getElementById("said").textContent.includes("continues")`)
+		if out := p.fine("logs", "demo", "--json", "--type", "loop.resumed"); !strings.Contains(out, `"maximumIterations":8`) { // one was used: the other was refunded
+			t.Errorf("the loop was resumed with %s", out)
+		}
+	})
+
 	t.Run("answer", func(t *testing.T) { answer(t, p, b, server) })
 	t.Run("questions", func(t *testing.T) { questions(t, p, b, server) })
 	t.Run("fast agent", func(t *testing.T) { fast(t, p, b, server) })

@@ -42,6 +42,20 @@ func TestLoopsAsJSON(t *testing.T) {
 }
 
 // Text of the agent that would reorder the page, or hide something of it, is shown without that.
+func TestResumeIsRefused(t *testing.T) {
+	w := newWorld(t)
+	base, reader := w.browser(w.tokens.ReadOnly)
+	for body, want := range map[string]int{`{}`: 409, `{"iterations":3}`: 409, `{"iterations":-1}`: 400, `{"cost":1}`: 400, `more`: 400} {
+		headers := append(w.bearer(), "Content-Type", "application/json")
+		if got := w.ask("POST", "/api/loops/demo/resume", body, headers...); got.status != want {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+	if got := w.ask("POST", base+"/api/loops/demo/resume", "{}", append(reader, "Content-Type", "application/json")...); got.status != http.StatusForbidden {
+		t.Errorf("a reader: %d %s", got.status, got.body)
+	}
+}
+
 // The report of a loop may run its own script and style, and nothing else.
 func TestReportIsServed(t *testing.T) {
 	w := newWorld(t)

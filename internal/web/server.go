@@ -80,6 +80,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /api/loops/{id}/entries", s.getEntries)
 	m.HandleFunc("GET /api/loops/{id}/live", s.getLive)
 	m.HandleFunc("POST /api/loops/{id}/commands", s.postCommand)
+	m.HandleFunc("POST /api/loops/{id}/resume", s.postResume)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is nothing at "+clip(r.URL.Path), "the API is described in docs/reference/web-api.md")
 	})
