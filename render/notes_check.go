@@ -112,6 +112,9 @@ func (n *Notes) scmEnded(p event.SCMEnded) (notes []Note) {
 	if p.Nothing {
 		notes = append(notes, good("nothing to commit")...)
 	}
+	if len(p.Left) > 0 {
+		notes = append(notes, warning(units.Quantity(len(p.Left), "new file")+" in no commit: "+units.Cut(strings.Join(p.Left, ", "), 200)+" (scm.addUntracked commits new files)")...)
+	}
 	var others []string
 	for _, task := range p.Tasks {
 		if name, _, _ := strings.Cut(task, " "); name != "commit" {

@@ -14,7 +14,7 @@ type guardVerb struct {
 	Text    string   `short:"c" placeholder:"TEXT" help:"Judge this text, as a shell would get it."`
 	List    bool     `help:"List the categories."`
 	JSON    bool     `help:"Print the verdict as JSON."`
-	Command []string `arg:"" optional:"" passthrough:"" help:"The words of a command."`
+	Command []string `arg:"" optional:"" passthrough:"" help:"A command: its words, or one text."`
 }
 
 // Help shows examples.
@@ -33,7 +33,11 @@ func (v *guardVerb) Run(e *cli.Env) error {
 		words = words[1:]
 	}
 	text := v.Text
-	if text == "" && len(words) > 0 {
+	switch {
+	case text != "":
+	case len(words) == 1: // as a person quotes a whole command: 'rm -rf /'
+		text = words[0]
+	case len(words) > 1:
 		text = shellguard.Join(words)
 	}
 	if text == "" {

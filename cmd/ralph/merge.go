@@ -12,7 +12,8 @@ type mergeVerb struct {
 	FFOnly  bool   `name:"ff-only" xor:"how" help:"Refuse all but a fast-forward."`
 	NoFF    bool   `name:"no-ff" xor:"how" help:"Make a merge commit, even where a fast-forward is possible."`
 	Squash  bool   `xor:"how" help:"Make one commit of all changes."`
-	Message string `placeholder:"TEXT" help:"The message of a merge commit or a squashed one."`
+	Message string `placeholder:"TEXT" help:"The message of the commits that are made."`
+	Commit  bool   `help:"Commit what the agent left uncommitted, without asking."`
 	NoCheck bool   `help:"Do not run the loop's guardrails on the result."`
 	DryRun  bool   `help:"Make the result and run the guardrails on it, and leave the branch where it is."`
 	JSON    bool   `help:"Print JSON."`
@@ -27,7 +28,7 @@ func (mergeVerb) Help() string {
 // The loop's guardrails run on the result before it counts. After a conflict, or if one fails,
 // nothing is changed.
 func (v *mergeVerb) Run(e *cli.Env) error {
-	m := merging.Merge{Name: v.Name, Message: v.Message, NoCheck: v.NoCheck, DryRun: v.DryRun, JSON: v.JSON}
+	m := merging.Merge{Name: v.Name, Message: v.Message, Commit: v.Commit, NoCheck: v.NoCheck, DryRun: v.DryRun, JSON: v.JSON}
 	switch {
 	case v.FFOnly:
 		m.How = repo.MergeFF

@@ -318,6 +318,9 @@ func unknownWord(t *testing.T, line, settings string) string {
 			help, err = append(help, deeper...), nil
 		}
 	}
+	if more, short := exec.CommandContext(t.Context(), "ralph", words[1], "--help-all").CombinedOutput(); short == nil {
+		help = more
+	}
 	if err != nil {
 		return line + ": " + cmp.Or(strings.TrimSpace(string(help)), err.Error())
 	}

@@ -182,6 +182,17 @@ func TestBrowser(t *testing.T) {
 		page.Screenshot(t, "ended")
 	})
 
+	t.Run("continue", func(t *testing.T) {
+		browsertest.Eval[any](t, page, `document.getElementById("continue").click()`)
+		page.Screenshot(t, "continue")
+		browsertest.Eval[any](t, page, `document.getElementById("iterations").value = "7"`)
+		browsertest.Eval[any](t, page, `document.querySelector("#more button[value=continue]").click()`)
+		page.Await(t, `document.getElementById("said").textContent.includes("continues")`)
+		if out := p.fine("logs", "demo", "--json", "--type", "loop.resumed"); !strings.Contains(out, `"maximumIterations":8`) { // one was used: the other was refunded
+			t.Errorf("the loop was resumed with %s", out)
+		}
+	})
+
 	t.Run("answer", func(t *testing.T) { answer(t, p, b, server) })
 	t.Run("questions", func(t *testing.T) { questions(t, p, b, server) })
 	t.Run("fast agent", func(t *testing.T) { fast(t, p, b, server) })
@@ -343,6 +354,12 @@ func questions(t *testing.T, p *place, b *browsertest.Browser, server *webServer
 	page.Screenshot(t, "questions-390")
 	if small := browsertest.Eval[string](t, page, `[...document.querySelectorAll("#questions :is(button, input)")].filter(e => e.offsetHeight < 44).map(e => e.outerHTML).join()`); small != "" {
 		t.Errorf("too small to touch: %s", small)
+	}
+	if below := browsertest.Eval[bool](t, page, `[...document.querySelectorAll("#entries .choices li")].every((e, i, all) => !i || e.parentNode !== all[i - 1].parentNode || e.offsetTop > all[i - 1].offsetTop)`); !below {
+		t.Error("choices stand beside one another")
+	}
+	if cut := browsertest.Eval[bool](t, page, `[...document.querySelectorAll("#questions form")].some(e => e.scrollHeight > e.clientHeight)`); cut {
+		t.Error("a question is cut off")
 	}
 	browsertest.Eval[any](t, page, `document.querySelector("#questions form[data-number='2'] input").focus()`)
 	page.Type(t, "Tabs, of course")

@@ -58,6 +58,18 @@ func TestRootHoldsNothingElse(t *testing.T) {
 	}
 }
 
+// A person reads the README in a few minutes.
+func TestReadmeIsShort(t *testing.T) {
+	const most = 1200
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := len(strings.Fields(string(text))); words > most {
+		t.Errorf("README.md has %d words, and %d are the most: move what is for some readers to a guide", words, most)
+	}
+}
+
 // load reads all packages of the module, with the files of other platforms.
 func load(t *testing.T) []pkg {
 	t.Helper()

@@ -167,6 +167,7 @@ var sideways = map[[2]string]string{
 	{"internal/why", "internal/cli"}:             "it prints and reports as the verbs do",
 	{"internal/web", "internal/cli"}:             "it reports with the same errors and hints as the verbs",
 	{"internal/web", "internal/board"}:           "its list shows the facts that the terminal's does",
+	{"internal/web", "internal/launch"}:          "it resumes a loop as the verb start does",
 	{"internal/web", "internal/listing"}:         "its list has the groups of the terminal's, and the keys of 'ralph list --json'",
 	{"internal/web", "internal/send"}:            "it sends commands as the verbs do",
 	{"internal/acpserver", "internal/cli"}:       "it reports with the same errors and hints as the verbs",

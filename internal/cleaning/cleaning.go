@@ -141,7 +141,7 @@ func (k Kept) WithWork() string {
 
 // A Choice says which loops are removed.
 type Choice struct {
-	Names     []string // only these; if empty, all that have ended
+	Names     []string // only these and the loops that they started; if empty, all that have ended
 	OlderThan string   // as a person writes it: 12h or 30d
 	Status    []string // only these
 	Archived  bool     // archived ones as well
@@ -178,11 +178,15 @@ func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 	if c.Archived {
 		dirs = append(dirs, subfolders(filepath.Join(folder, archive), func(name string) bool { return !strings.HasPrefix(name, ".") })...)
 	}
+	inner, err := within(e, c.Names)
+	if err != nil {
+		return nil, kept, err
+	}
 	found := map[string]bool{}
 	for _, dir := range dirs {
 		name := filepath.Base(dir)
 		named := slices.Contains(c.Names, name)
-		if len(c.Names) > 0 && !named {
+		if len(c.Names) > 0 && !named && !inner[name] {
 			continue
 		}
 		l, stays := inspect(e, name, dir)
@@ -218,6 +222,31 @@ func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 	}
 	removeLeftovers(folder)
 	return chosen, kept, nil
+}
+
+// within returns the names of the loops that the named ones have started, such as those of a fleet.
+// They go with it, unless they have work that is nowhere else.
+func within(e *cli.Env, names []string) (map[string]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	loops, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.Project == e.Root() })
+	if err != nil {
+		return nil, err
+	}
+	inner := map[string]bool{}
+	for again := true; again; {
+		again = false
+		for _, l := range loops {
+			started := l.Parent != "" && slices.ContainsFunc(loops, func(o registry.Status) bool {
+				return o.ID == l.Parent && (inner[o.Name] || slices.Contains(names, o.Name))
+			})
+			if started && !inner[l.Name] {
+				inner[l.Name], again = true, true
+			}
+		}
+	}
+	return inner, nil
 }
 
 // subfolders are the folders in a folder, without links, whose names are right.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -11,7 +12,19 @@ type Command struct {
 	Name, Help string
 	Verb       func() any // makes the struct that its flags and arguments are parsed into
 	Tag        string     // further tags for kong
+	Group      Group      // under which the help shows it
 }
+
+// A Group is a part of the help of all verbs.
+type Group string
+
+// The groups, in the order of the help.
+const (
+	Daily     Group = "Every day:"
+	Sometimes Group = "Now and then:"
+	Machines  Group = "For scripts, machines and other programs:"
+	Agents    Group = "For agents, inside a loop:"
+)
 
 // Hidden is the tag of a verb that no help shows.
 const Hidden = `hidden:""`
@@ -40,10 +53,10 @@ func (all Commands) Parser(args []string, exit func(int)) (*kong.Kong, error) {
 		kong.Name("ralph"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": "ralph " + BuildVersion()},
-		kong.Exit(exit),
+		kong.Exit(exit), kong.Help(help),
 	}
 	for _, c := range given {
-		options = append(options, kong.DynamicCommand(c.Name, c.Help, "", c.Verb(), c.Tag))
+		options = append(options, kong.DynamicCommand(c.Name, c.Help, string(c.Group), c.Verb(), c.Tag))
 	}
 	return kong.New(&flags, options...)
 }
@@ -63,3 +76,37 @@ func (all Commands) names() []string {
 func (all Commands) Has(word string) bool {
 	return slices.ContainsFunc(all, func(c Command) bool { return c.Name == word })
 }
+
+// AllFlags is the flag --help-all of a verb with many flags, some of which have the tag often:
+// --help shows only these.
+type AllFlags bool
+
+// BeforeReset prints the help.
+func (AllFlags) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
+	err := ctx.PrintUsage(false)
+	app.Exit(0)
+	return err
+}
+
+// help prints the help of a verb, or of all.
+func help(o kong.HelpOptions, ctx *kong.Context) error {
+	node := ctx.Selected()
+	all := slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "help-all" })
+	if node == nil || all || !slices.ContainsFunc(node.Flags, isOften) {
+		return kong.DefaultHelpPrinter(o, ctx)
+	}
+	more := 0
+	for _, f := range node.Flags {
+		if !f.Hidden && !isOften(f) && f.Name != "help" {
+			f.Hidden = true
+			more++
+		}
+	}
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(ctx.Stdout, "\n%d more flags: 'ralph %s --help-all'. Every setting is one, too: --limits.cost 5.\n", more, node.Path())
+	return err
+}
+
+func isOften(f *kong.Flag) bool { return f.Tag.Has("often") }

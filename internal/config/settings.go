@@ -41,7 +41,7 @@ const (
 // repository may set it, asked if it counts only after a person has trusted it (see [Part]).
 type Settings struct {
 	MaximumIterations             int    `json:"maximumIterations" trust:"free" min:"1" live:"true" doc:"iterations before the loop stops"`
-	CompletionResponse            string `json:"completionResponse" trust:"free" required:"true" doc:"text inside <response>…</response> that claims the work is done, in any case; completion.match says where it counts"`
+	CompletionResponse            string `json:"completionResponse" trust:"free" required:"true" doc:"the same as completion.promise, inside <response>…</response> and in any case of letters; completion.match says where it counts"`
 	OutputTruncateChars           int    `json:"outputTruncateChars" trust:"free" doc:"how many characters of a failed guardrail's output go into the prompt"`
 	KeepAwake                     bool   `json:"keepAwake,omitempty" trust:"free" doc:"keep the machine from sleeping while the loop runs, by systemd-inhibit or caffeinate"`
 	StreamAgentOutput             bool   `json:"streamAgentOutput" trust:"free" doc:"show the agent's output while it works"`

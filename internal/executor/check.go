@@ -41,7 +41,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 	}
 	last.stories.NoVerdict = x.undoReview(ctx, last.spans, cause) || last.stories.NoVerdict
 	x.judged = nil
-	finished, err := x.checkStories(d, last, cause)
+	finished, err := x.checkStories(ctx, d, last, cause)
 	if err != nil {
 		return err
 	}
@@ -111,6 +111,9 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, iteratio
 		} else if old, known := x.heads[root]; known && old != now.Head {
 			// After an error the number of commits is 0.
 			seen.Commits, _ = repo.Since(limited, root, old, x.cfg.Env...)
+			if made, err := repo.Between(limited, root, old, now.Head, x.cfg.Env...); err == nil && seen.Commits > 0 {
+				seen.Committed = &event.Difference{Files: made.Files, Insertions: made.Insertions, Deletions: made.Deletions}
+			}
 		}
 		x.deliver(seen, iteration, cause)
 	}

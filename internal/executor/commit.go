@@ -37,6 +37,7 @@ func (x *Executor) commit(ctx context.Context, d event.Decided, cause event.Seq)
 		}, d.Iteration, cause)
 	}
 	ended.Tasks, ended.Nothing, ended.PR = result.Done, result.Nothing, url
+	ended.Left = slices.Concat(result.New, result.Left)
 	if err != nil {
 		ended.Error = err.Error()
 		if at := len(result.Done) + len(result.Skipped); at < len(x.cfg.SCM.Tasks) {
@@ -74,7 +75,7 @@ func (x *Executor) runTasks(ctx context.Context, tasks []string, message string)
 // commitMessage asks the agent for a commit message if there is something to commit. It starts
 // another process, so that a parked one keeps its context.
 func (x *Executor) commitMessage(ctx context.Context, d event.Decided) (string, error) {
-	if !slices.ContainsFunc(x.cfg.SCM.Tasks, func(task string) bool { return strings.HasPrefix(task+" ", "commit ") }) {
+	if !slices.ContainsFunc(x.cfg.SCM.Tasks, isCommit) {
 		return "", nil
 	}
 	// Without a message this commits nothing, but reports whether there is something to commit.
@@ -88,6 +89,8 @@ func (x *Executor) commitMessage(ctx context.Context, d event.Decided) (string, 
 	}
 	return repo.Message(x.masked(said)) // a commit may leave this machine
 }
+
+func isCommit(task string) bool { return strings.HasPrefix(task+" ", "commit ") }
 
 // askAgent runs the agent for one turn outside of the iteration and returns its final message. Only
 // its usage goes into the journal.

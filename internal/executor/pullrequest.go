@@ -55,6 +55,7 @@ func (x *Executor) scmTasks(ctx context.Context, iteration int, message string) 
 		}
 		result, err := x.runTasks(ctx, group, message)
 		done, skipped, nothing := slices.Concat(all.Done, result.Done), slices.Concat(all.Skipped, result.Skipped), all.Nothing || result.Nothing
+		result.New, result.Left = slices.Concat(all.New, result.New), slices.Concat(all.Left, result.Left)
 		if !result.Committed {
 			result.Committed, result.SHA, result.Message, result.Stat = all.Committed, all.SHA, all.Message, all.Stat
 		}

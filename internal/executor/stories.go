@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -75,7 +76,7 @@ func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.S
 	problems := slices.Clone(p.stories.Problems)
 	var verdicts []event.StoryReviewed
 	if p.stories.AgentRan {
-		found, err := x.judge(judgement{
+		found, err := x.judge(ctx, judgement{
 			Judgement: policy.Judgement{Stories: p.stories, Rules: p.rules, Votes: p.votes, Voters: p.voters}, iteration: iteration, cut: true,
 		}, cause)
 		if err != nil {
@@ -181,11 +182,11 @@ func (x *Executor) planFolder() string {
 
 // checkStories judges tasks.json after a turn, if an agent ran. finished says that all stories are
 // done.
-func (x *Executor) checkStories(d event.Decided, p checkPlan, cause event.Seq) (finished bool, err error) {
+func (x *Executor) checkStories(ctx context.Context, d event.Decided, p checkPlan, cause event.Seq) (finished bool, err error) {
 	if !p.rules.Stories || !p.stories.AgentRan {
 		return false, nil
 	}
-	found, err := x.judge(judgement{
+	found, err := x.judge(ctx, judgement{
 		Judgement: policy.Judgement{Stories: p.stories, Rules: p.rules, Votes: p.votes, Voters: p.voters}, iteration: d.Iteration, cut: d.Only == onlyInspect,
 	}, cause)
 	if err != nil {
@@ -211,7 +212,7 @@ type judged struct {
 // judge compares tasks.json with what it was before the agent ran, records what it finds, and then
 // puts back what the agent may not change. If the runner dies in between, the next one does it
 // again.
-func (x *Executor) judge(j judgement, cause event.Seq) (judged, error) {
+func (x *Executor) judge(ctx context.Context, j judgement, cause event.Seq) (judged, error) {
 	before, err := x.tasksBefore(j.Stories)
 	if err != nil {
 		return judged{}, err
@@ -239,10 +240,40 @@ func (x *Executor) judge(j judgement, cause event.Seq) (judged, error) {
 	for _, verdict := range verdicts {
 		drafts = append(drafts, draft(verdict, j.iteration, cause))
 	}
+	mine := len(verdicts) > 0 && !bytes.Equal(found, data) && x.agentCommitted(ctx)
 	if err := x.putBack(found, data, report, drafts, j.iteration, cause); err != nil {
 		return judged{}, err
 	}
+	if mine {
+		x.commitVerdict(ctx, verdicts[0], j.iteration, cause)
+	}
 	return judged{problems, list, verdicts}, nil
+}
+
+// agentCommitted reports whether the agent commits tasks.json itself, so that what ralph changes in
+// it would be left in the work tree.
+func (x *Executor) agentCommitted(ctx context.Context) bool {
+	if slices.ContainsFunc(x.cfg.SCM.Tasks, isCommit) {
+		return false // the commit of the iteration has it
+	}
+	changed, err := repo.Uncommitted(ctx, x.cfg.Project, plan.Path(x.cfg.Project, plan.Tasks), x.cfg.Env...)
+	return err == nil && !changed
+}
+
+// commitVerdict commits a verdict that ralph wrote to tasks.json. If that fails, for example in a
+// merge that is not finished, the file stays as it is.
+func (x *Executor) commitVerdict(ctx context.Context, v event.StoryReviewed, iteration int, cause event.Seq) {
+	verdict := "changes requested"
+	switch {
+	case v.AtCap:
+		verdict = "approved, as review.cap was reached"
+	case v.Approved:
+		verdict = "approved"
+	}
+	message := fmt.Sprintf("Review %d of %s: %s", v.Count, v.Story, verdict)
+	if sha, stat, err := repo.CommitFile(ctx, x.cfg.Project, plan.Path(x.cfg.Project, plan.Tasks), message, x.cfg.Env...); err == nil {
+		x.deliver(event.RepoCommitted{SHA: sha, Message: message, Files: stat.Files, Insertions: stat.Insertions, Deletions: stat.Deletions}, iteration, cause)
+	}
 }
 
 // putBack records a judgement, with the file that was found if it is not what the file has to be,

@@ -1,14 +1,17 @@
 package hook
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/shellguard"
 	"github.com/ralph-loop/ralph/internal/trust"
@@ -21,7 +24,10 @@ type guard struct {
 	Sessions bool // also sessions that no loop runs
 }
 
-const mostConfig = 4 << 20 // bytes of a loop's config.json
+const (
+	mostConfig = 4 << 20         // bytes of a loop's config.json
+	cleanTime  = 5 * time.Second // for git status: an agent waits
+)
 
 // guardOf returns how the tool calls of a session are judged. With an error, what could be read
 // counts, and the built-in settings for the rest: a defect in settings switches nothing off.
@@ -44,6 +50,12 @@ func guardOf(e Env, in Input) (guard, error) {
 		Env: func(name string) (string, bool) {
 			text := e.Variable(name)
 			return text, text != ""
+		},
+		Clean: func(dir string) bool {
+			ctx, cancel := context.WithTimeout(context.Background(), cleanTime)
+			defer cancel()
+			changed, err := repo.Changed(ctx, dir)
+			return err == nil && len(changed) == 0
 		},
 	}}
 	for _, word := range rules.Off {

@@ -21,24 +21,25 @@ import (
 // Options are the flags of run and start. Most set one setting each; --set sets those
 // without a flag.
 type Options struct {
-	Prompt              string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
-	PromptFile          string            `short:"f" placeholder:"FILE" help:"A file that is read again for each iteration's prompt."`
-	MaximumIterations   *int              `short:"m" placeholder:"N" help:"Stop after so many iterations."`
-	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
-	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
+	Prompt              string            `often:"" short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
+	PromptFile          string            `often:"" short:"f" placeholder:"FILE" help:"A file that is read again for each iteration's prompt."`
+	MaximumIterations   *int              `often:"" short:"m" placeholder:"N" help:"Iterations at most."`
+	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"The same as a promise, in <response>…</response> and in any case of letters."`
+	Promise             string            `placeholder:"TEXT" help:"The promise: what the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
-	Agent               string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
+	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
-	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
-	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
-	Tasks               bool              `help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
+	Model               string            `often:"" placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	Set                 map[string]string `often:"" complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
+	Tasks               bool              `often:"" help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
 	SkipReview          bool              `help:"With --tasks: an iteration that implements a story also says that it is done."`
 	ReviewCap           *int              `placeholder:"N" help:"With --tasks: review a story at most so often."`
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
-	Worktree            *string           `placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
+	Worktree            *string           `often:"" placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
+	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
 
 	stories *stories          // of a loop over stories

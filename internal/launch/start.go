@@ -26,8 +26,8 @@ type Start struct {
 	Options
 	cli.Placed
 	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
-	Detach        bool   `short:"d" help:"Return once the loop is running."`
-	Resume        bool   `help:"Continue a loop that has ended or whose runner died."`
+	Detach        bool   `often:"" short:"d" help:"Return once the loop is running."`
+	Resume        bool   `often:"" help:"Continue a loop that has ended or whose runner died."`
 	AcceptChanges bool   `help:"With --resume: accept the settings and the guardrails' files as they are now, even if an agent changed them."`
 	At            string `placeholder:"TIME" help:"Begin not before this time: 01:00, 2h or 2026-11-28T01:00."`
 	After         string `placeholder:"LOOP" complete:"loop" help:"Begin when that loop has ended."`
@@ -244,6 +244,9 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 		return cfg, err
 	}
 	v.stories.tell(e, loaded.Settings)
+	if !before.Exists {
+		v.stories.tellBranch(e, v.tree(e))
+	}
 	cfg.Frozen, err = config.Freeze(loaded.Settings, v.flags())
 	return cfg, err
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -168,6 +169,30 @@ func (s *stories) tell(e *cli.Env, settings config.Settings) {
 	if left := settings.MaximumIterations - s.counted; left < least {
 		cli.Tell(e.Stderr, "warning: maximumIterations leaves %d of them", max(left, 0))
 		cli.Tell(e.Stderr, "hint: -m %d is enough for the likely number", s.counted+likely)
+	}
+}
+
+// branch returns the branch of the plan for a worktree; empty if it names none, or one that a work
+// tree has checked out.
+func (s *stories) branch(e *cli.Env) string {
+	if s == nil || s.list.BranchName == "" || repo.IsCheckedOut(context.Background(), e.Root(), s.list.BranchName, e.Environ...) {
+		return ""
+	}
+	return s.list.BranchName
+}
+
+// tellBranch says that a loop works on another branch than the plan names.
+func (s *stories) tellBranch(e *cli.Env, tree string) {
+	if s == nil || s.list.BranchName == "" {
+		return
+	}
+	here := repo.Branch(context.Background(), tree)
+	if here == "" || here == s.list.BranchName {
+		return
+	}
+	cli.Tell(e.Stderr, "the plan is for the branch %s, and the loop works on %s", cli.Clean(s.list.BranchName), here)
+	if tree == e.Root() {
+		cli.Tell(e.Stderr, "hint: --worktree works on the plan's branch; so does 'git switch' before the start")
 	}
 }
 

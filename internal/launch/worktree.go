@@ -63,6 +63,9 @@ func (v *Start) makeWorktree(e *cli.Env, settings config.Settings) error {
 	defer stop()
 	p := workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: v.Dir, Branch: *v.Worktree, Env: e.Environ}
 	if p.Branch == "" {
+		p.Branch = v.stories.branch(e)
+	}
+	if p.Branch == "" {
 		p.Branch, p.Free = BranchOf(v.Name), true
 	}
 	return WithLock(v.Dir, func() error {

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -29,10 +30,12 @@ func completed(s *State) []Decision {
 	if how == "" {
 		return nil
 	}
-	hint := ""
-	if s.Verification.Commit != "" {
-		// After "completed" a person looks no further.
+	hint := "" // after "completed" a person looks no further
+	switch {
+	case s.Verification.Commit != "":
 		hint = "not all of it is in version control: 'ralph status' says why"
+	case len(s.Verification.New) > 0:
+		hint = "new files are in no commit: " + strings.Join(s.Verification.New, ", ") + "; scm.addUntracked commits such files, or 'git add' them"
 	}
 	switch how {
 	case event.ClaimDoneFile:

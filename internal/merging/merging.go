@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/repo"
@@ -34,7 +35,8 @@ import (
 type Merge struct {
 	Name    string
 	How     string // repo.MergeAuto and so on
-	Message string // of a merge commit or a squashed one; "" for one that names the branch
+	Message string // of the commits that are made; "" for words of the agent, or the branch's name
+	Commit  bool   // what the worktree has not committed, without asking
 	NoCheck bool   // the guardrails do not run
 	DryRun  bool   // the branch stays where it is
 	JSON    bool
@@ -100,7 +102,7 @@ func (m Merge) Do(ctx context.Context, e *cli.Env, s registry.Status, w *workspa
 }
 
 func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *workspace.Worktree) (Done, error) {
-	from, err := m.branch(ctx, e, w)
+	from, err := m.branch(ctx, e, s, w)
 	if err != nil {
 		return Done{}, err
 	}
@@ -130,7 +132,7 @@ func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *work
 }
 
 // branch returns the commit of the branch that the loop works on, which has all of its work.
-func (m Merge) branch(ctx context.Context, e *cli.Env, w *workspace.Worktree) (string, error) {
+func (m Merge) branch(ctx context.Context, e *cli.Env, s registry.Status, w *workspace.Worktree) (string, error) {
 	if err := w.Check(); err != nil { // the branch is still there
 		return "refs/heads/" + w.Branch, nil
 	}
@@ -142,10 +144,64 @@ func (m Merge) branch(ctx context.Context, e *cli.Env, w *workspace.Worktree) (s
 		return "", cli.Refuse(fmt.Sprintf("'git -C %s switch %s' brings the branch back, or merge by hand", e.Short(w.Path), w.Branch),
 			"the worktree of the loop is not on its branch %s but on %s", w.Branch, branchWords(work.Branch))
 	case work.Changes > 0:
-		return "", cli.Refuse(fmt.Sprintf("look at 'git -C %s status': commit what is wanted, and remove the rest", e.Short(w.Path)),
-			"%s in the worktree %s not committed", units.Quantity(work.Changes, "file"), isAre(work.Changes))
+		return m.commitRest(ctx, e, s, w)
 	}
 	return work.Head, nil
+}
+
+// commitRest commits what the agent left uncommitted in the worktree, once a person agrees, and
+// returns the commit.
+func (m Merge) commitRest(ctx context.Context, e *cli.Env, s registry.Status, w *workspace.Worktree) (string, error) {
+	names, err := repo.Changed(ctx, w.Path, e.Environ...)
+	if err != nil {
+		return "", err
+	}
+	message := m.Message
+	if message == "" {
+		message = lastWords(s)
+	}
+	about := fmt.Sprintf("%s in the worktree %s not committed", units.Quantity(len(names), "file"), isAre(len(names)))
+	lines := []string{"  " + cli.Clean(units.Cut(strings.Join(names, ", "), maxNames))}
+	hint := fmt.Sprintf("'ralph merge %s --commit' commits them first; 'git -C %s status' shows them", s.Name, e.Short(w.Path))
+	switch agreed := m.Commit; {
+	case m.DryRun:
+		return "", cli.Refuse(hint, "%s:\n%s", about, lines[0])
+	case !agreed:
+		question := fmt.Sprintf("Commit them on %s as %q?", w.Branch, cli.Clean(message))
+		if agreed, err = e.ConfirmAll(about, lines, question, hint); err != nil {
+			return "", err
+		}
+		if !agreed {
+			return "", cli.Refuse(hint, "nothing was merged")
+		}
+	}
+	done, err := repo.Run(ctx, repo.Config{Dir: w.Path, Tasks: []string{"commit"}, AddUntracked: true, Message: message, Env: e.Environ})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("commit the work in the worktree: %w", err)
+	case !done.Committed:
+		return "", cli.Refuse(hint, "%s, and git commits none of them:\n%s", about, lines[0])
+	}
+	cli.Tell(e.Stderr, "committed %.10s %s (%s)", done.SHA, cli.Clean(message), units.Quantity(done.Stat.Files, "file"))
+	return done.SHA, nil
+}
+
+// maxNames bounds the names of files in a message, and maxSubject the subject of a commit: both in
+// characters.
+const maxNames, maxSubject = 500, 72
+
+// lastWords is the first line of what the agent said last, without claims: a commit's message.
+func lastWords(s registry.Status) string {
+	if state, err := loopstate.Open(s.Dir); err == nil && state.Last != nil {
+		for line := range strings.Lines(state.Last.Summary) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<") {
+				if message, err := repo.Message(line); err == nil {
+					return units.Cut(message, maxSubject)
+				}
+			}
+		}
+	}
+	return "Work of loop " + s.Name
 }
 
 func branchWords(name string) string {

@@ -29,6 +29,8 @@ type Verification struct {
 	Untooled bool `json:"untooled,omitempty"`
 	// Commit is why the work could not be committed; empty if it could.
 	Commit string `json:"commit,omitempty"`
+	// New are new files that are in no commit, the first of them.
+	New []string `json:"new,omitempty"`
 	// Before is what the prompt of the open iteration reported.
 	Before *Reported `json:"before,omitempty"`
 }
@@ -87,6 +89,10 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 	case event.SCMEnded:
 		if p.Error != "" && p.Failed != taskPullRequest { // the work is kept, and the agent can do nothing about it
 			g.Commit = firstBytes(p.Error, problemMost)
+		}
+		g.New = nil
+		for _, name := range p.Left[:min(len(p.Left), leftMost)] {
+			g.New = append(g.New, firstBytes(name, 200))
 		}
 	case event.AgentStarted:
 		g.Untooled = p.Tools

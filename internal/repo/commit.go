@@ -38,12 +38,15 @@ func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 	if err != nil {
 		return false, r.fail(words, err, "")
 	}
+	r.result.New = nil
 	for _, e := range st.entries {
 		switch {
 		case e.kind == 'u': // git add would mark it as resolved, with the conflict markers in the file
 			return false, r.fail(words, fmt.Errorf("%w in %q", ErrUnmerged, e.path), "resolve the conflict, then 'git add' the file")
 		case e.kind == '?' && r.AddUntracked && strings.HasSuffix(e.path, "/"):
 			r.result.Left = append(r.result.Left, e.path)
+		case e.kind == '?' && !r.AddUntracked && len(r.result.New) < maxNew:
+			r.result.New = append(r.result.New, e.path)
 		}
 	}
 	if len(st.entries) == 0 {

@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// ignored keeps everything except the team's settings out of git.
-const ignored = "*\n!.gitignore\n!settings.json\n"
+// ignored keeps everything except the team's settings out of git, also this file itself: a first
+// loop leaves nothing that git status shows.
+const ignored = "*\n!settings.json\n"
 
 // Ignore makes git ignore a folder of ralph's except for the team's settings. An existing
 // .gitignore is left unchanged, and the folder is not created.

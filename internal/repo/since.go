@@ -22,6 +22,20 @@ func Since(ctx context.Context, dir, oldHead string, env ...string) (int, error)
 	return n, nil
 }
 
+// Between returns the size of the difference between two commits; old is empty where there was
+// none. Time and environment are as in [TakeSnapshot].
+func Between(ctx context.Context, dir, old, head string, env ...string) (Stat, error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	g := gitIn(dir, env...)
+	for _, commit := range []string{old, head} {
+		if err := g.checkCommit(ctx, commit); err != nil {
+			return Stat{}, err
+		}
+	}
+	return g.between(ctx, old, head)
+}
+
 func (g git) since(ctx context.Context, oldHead string) (int, error) {
 	at, err := g.locate(ctx)
 	if err != nil {

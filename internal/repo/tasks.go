@@ -17,6 +17,7 @@ import (
 const (
 	defaultTimeout = 10 * time.Minute
 	maxTail        = 16 << 10 // bytes of output that an error carries
+	maxNew         = 100      // names of new files that a result has
 )
 
 // Config says what to run, and where.
@@ -53,6 +54,8 @@ type Result struct {
 	Stat      Stat
 	// Nothing: there was a task commit and nothing to commit.
 	Nothing bool
+	// New are new files that the commit left out, without AddUntracked: the first maxNew of them.
+	New []string
 	// Left are the repositories inside that AddUntracked did not include, from the root and with
 	// slashes: git would record them in a way that cannot be cloned.
 	Left []string

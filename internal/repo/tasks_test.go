@@ -30,12 +30,12 @@ func TestCommitInEachHashKind(t *testing.T) {
 			w.write("a", "eins\n")
 			w.write("new", "not taken along\n")
 			second, err := w.run(Config{Message: "Translate"})
-			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Translate", Stat: Stat{1, 1, 1}}, second); diff != "" || err != nil {
+			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Translate", Stat: Stat{1, 1, 1}, New: []string{"new"}}, second); diff != "" || err != nil {
 				t.Fatalf("%v (-want +got):\n%s", err, diff)
 			}
 			// The same again, as after a crash.
 			again, err := w.run(Config{})
-			if diff := cmp.Diff(Result{Skipped: []string{"commit"}, Nothing: true}, again); diff != "" || err != nil || w.head() != second.SHA {
+			if diff := cmp.Diff(Result{Skipped: []string{"commit"}, Nothing: true, New: []string{"new"}}, again); diff != "" || err != nil || w.head() != second.SHA {
 				t.Fatalf("%v (-want +got):\n%s", err, diff)
 			}
 			if s := w.git("status", "--porcelain"); s != "?? .ralph/\n?? new" {

@@ -48,6 +48,13 @@ func HasBranch(ctx context.Context, dir, branch string, env ...string) bool {
 	return err == nil
 }
 
+// IsCheckedOut reports whether a work tree of the repository around dir has a branch checked out,
+// so that no other one can have it.
+func IsCheckedOut(ctx context.Context, dir, branch string, env ...string) bool {
+	path, err := gitIn(dir, env...).line(ctx, "for-each-ref", "--format=%(worktreepath)", "refs/heads/"+branch)
+	return err == nil && path != ""
+}
+
 // MakeBranch makes a branch at the HEAD of the work tree around dir. One that exists is an error.
 func MakeBranch(ctx context.Context, dir, branch string, env ...string) error {
 	if _, err := gitIn(dir, env...).read(ctx, "branch", "--no-track", branch, "HEAD"); err != nil {

@@ -263,6 +263,9 @@ var shellOptions = []string{"o", "O", "rcfile", "init-file"}
 
 // runShell judges what another shell runs: the text of -c, a file, or its input.
 func runShell(c *command) string {
+	if len(c.args) == 2 && c.args[0] == "-n" && !strings.ContainsAny(c.args[1][:min(1, len(c.args[1]))], "-+") {
+		return "" // it checks the form of a script
+	}
 	args := slices.Clone(c.args)
 	for i, arg := range args { // +x switches an option off
 		if len(arg) < 2 || !strings.Contains("+-", arg[:1]) {

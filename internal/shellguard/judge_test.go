@@ -58,6 +58,29 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// What puts files back is allowed where each of them is committed.
+func TestCleanTreeLosesNothing(t *testing.T) {
+	for _, command := range []string{
+		"git reset --hard", "git reset --hard HEAD~1", "git checkout -- .", "git restore .", "git checkout -f main", "git switch --discard-changes main",
+		"sh -c 'git reset --hard'", "git -C inside reset --hard",
+	} {
+		for want, clean := range map[Decision]bool{Allow: true, Ask: false} {
+			in := testContext()
+			in.Clean = func(dir string) bool { return clean && (dir == project || dir == project+"/inside") }
+			if v := Judge(command, in); v.Decision != want {
+				t.Errorf("%s where clean is %v: %s %s", command, clean, v.Decision, v.Category)
+			}
+		}
+	}
+	in := testContext()
+	in.Clean = func(dir string) bool { return dir == project }
+	for _, command := range []string{"git -C ../other reset --hard", `cd "$X" && git reset --hard`, "git stash clear", "git clean -fdx"} {
+		if v := Judge(command, in); v.Decision == Allow {
+			t.Errorf("%s is allowed", command)
+		}
+	}
+}
+
 // wrappings are the forms in which every command of the table keeps its decision.
 var wrappings = []struct {
 	name     string

@@ -114,8 +114,13 @@ func gitPush(c *command) {
 	}
 }
 
+// clean reports whether the work tree has nothing that is not committed.
+func (c *command) clean() bool {
+	return c.Clean != nil && c.dir != "" && c.Clean(c.dir)
+}
+
 func gitReset(c *command) {
-	if c.hasWord("--hard", "--merge") {
+	if c.hasWord("--hard", "--merge") && !c.clean() {
 		c.ask(History, "git reset --hard loses all changes that are not committed. Commit them or use git stash first; git restore FILE undoes single files.")
 	}
 }
@@ -142,12 +147,12 @@ func gitDiscard(c *command) {
 	if o.has("staged", "S") && !o.has("worktree", "W") {
 		return
 	}
-	if o.has("f", "force", "discard-changes") {
+	if o.has("f", "force", "discard-changes") && !c.clean() {
 		c.ask(History, "it throws away all changes that are not committed. Commit them or use git stash first.")
 		return
 	}
 	for _, word := range o.operands {
-		if c.place(word) == atProject && !hasUnknown(word) && strings.Trim(word, "./*:") == "" {
+		if c.place(word) == atProject && !hasUnknown(word) && strings.Trim(word, "./*:") == "" && !c.clean() {
 			c.ask(History, "it throws away all changes that are not committed. Name the files, or use git stash.")
 			return
 		}

@@ -1,6 +1,7 @@
 package shellguard
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -205,7 +206,11 @@ var (
 	sqlDelete = units.Pattern(`(?is)\bdelete\s+from\s+[^;]*`)
 	sqlUpdate = units.Pattern(`(?is)\bupdate\s+\S+\s+set\s+[^;]*`)
 	sqlWhere  = units.Pattern(`(?is)\b(where|limit|using)\b`)
-	sqlShell  = units.Pattern(`(?is)(\\!\s*|copy\s+.*\bto\s+program\s+'|copy\s+.*\bfrom\s+program\s+'|\bsystem\s+|\.shell\s+|\.system\s+)([^']*)`)
+	// Statements of a database for tests that reach beyond its tables.
+	beyondTables = units.Pattern(`(?is)\b(attach|copy|database|keyspace|owned|user|role|tablespace|master|dropdatabase|dropAllUsers|system|shell|connect|use)\b|\\`)
+	scratchName  = units.Pattern(`(?i)(^|[^a-z])(test|tests|testing|tmp|temp|scratch)([^a-z]|$)`)
+
+	sqlShell = units.Pattern(`(?is)(\\!\s*|copy\s+.*\bto\s+program\s+'|copy\s+.*\bfrom\s+program\s+'|\bsystem\s+|\.shell\s+|\.system\s+)([^']*)`)
 )
 
 // judgeSQL judges the statements that a client of a database gets.
@@ -218,9 +223,18 @@ func judgeSQL(c *command) {
 	if slices.ContainsFunc(o.operands, func(w string) bool { return w == ":memory:" || c.place(w) == inTemp && strings.Contains(w, "/") }) && c.name == "sqlite3" {
 		return
 	}
+	dbs := append(o.of("d", "D", "dbname"), o.operands[:min(1, len(o.operands))]...)
+	if slices.ContainsFunc(dbs, isScratch) && !slices.ContainsFunc(texts, beyondTables().MatchString) {
+		return
+	}
 	for _, text := range texts {
 		c.statements(text)
 	}
+}
+
+// isScratch reports whether a database is for tests by its name, such as test.db or app_test.
+func isScratch(db string) bool {
+	return scratchName().MatchString(path.Base(db)) && !strings.ContainsAny(db, " \t\n"+unknowns)
 }
 
 // statements judges statements of SQL and of MongoDB's shell.

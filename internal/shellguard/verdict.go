@@ -112,6 +112,9 @@ type Context struct {
 
 	// Env returns the value of a variable of the shell's environment. It may be nil.
 	Env func(name string) (value string, ok bool)
+	// Clean reports whether all files of the work tree around a folder are committed, so that none
+	// is lost if they are put back. It may be nil.
+	Clean func(dir string) bool
 
 	// Allow and Deny are commands by their first words, such as "git push --force". Deny is
 	// stronger than Allow, and Allow is stronger than any category.

@@ -34,7 +34,7 @@ func TestLoopsAsJSON(t *testing.T) {
 			t.Errorf("%s: %d %s", id, got.status, got.body)
 		}
 	}
-	for path, want := range map[string]int{"/api/loops/none": 404, "/api/none": 404, "/api/loops/demo/events?from=x": 400, "/api/loops/demo/entries?limit=999999": 400, "/loops/none": 404} {
+	for path, want := range map[string]int{"/api/loops/none": 404, "/api/none": 404, "/api/loops/demo/events?from=x": 400, "/api/loops/demo/entries?limit=999999": 400, "/loops/none": 404, "/loops/none/report": 404} {
 		if got := w.ask("GET", path, "", w.bearer()...); got.status != want {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
@@ -42,6 +42,38 @@ func TestLoopsAsJSON(t *testing.T) {
 }
 
 // Text of the agent that would reorder the page, or hide something of it, is shown without that.
+func TestResumeIsRefused(t *testing.T) {
+	w := newWorld(t)
+	base, reader := w.browser(w.tokens.ReadOnly)
+	for body, want := range map[string]int{`{}`: 409, `{"iterations":3}`: 409, `{"iterations":-1}`: 400, `{"cost":1}`: 400, `more`: 400} {
+		headers := append(w.bearer(), "Content-Type", "application/json")
+		if got := w.ask("POST", "/api/loops/demo/resume", body, headers...); got.status != want {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+	if got := w.ask("POST", base+"/api/loops/demo/resume", "{}", append(reader, "Content-Type", "application/json")...); got.status != http.StatusForbidden {
+		t.Errorf("a reader: %d %s", got.status, got.body)
+	}
+}
+
+// The report of a loop may run its own script and style, and nothing else.
+func TestReportIsServed(t *testing.T) {
+	w := newWorld(t)
+	w.happen(1, event.IterationStarted{N: 1}, event.AgentSaid{Block: "1.0", Text: event.Plain("It <b>counts</b>."), Final: true},
+		event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Progress: event.ProgressYes})
+	base, reader := w.browser(w.tokens.ReadOnly)
+	got := w.ask("GET", base+"/loops/demo/report", "", reader...)
+	policy := got.header.Get("Content-Security-Policy")
+	if got.status != http.StatusOK || !strings.Contains(got.body, "counts") || strings.Contains(got.body, "<b>counts") {
+		t.Errorf("%d: %.2000s", got.status, got.body)
+	}
+	for _, part := range []string{"default-src 'none'", "script-src 'sha256-", "frame-ancestors 'none'"} {
+		if !strings.Contains(policy, part) || strings.Contains(policy, "unsafe") {
+			t.Errorf("the policy lacks %s: %s", part, policy)
+		}
+	}
+}
+
 func TestHostileQuestionIsClean(t *testing.T) {
 	w := newWorld(t)
 	hostile := "Tabs\u202e \x1b[31mor spaces?"

@@ -17,6 +17,8 @@ import (
 // Loop is a loop in the list.
 type Loop struct {
 	ID string `json:"id"` // its ULID
+	// Parent is the id of the loop that started it, such as a fleet; empty if a person did.
+	Parent string `json:"parent,omitempty"`
 	// Group is "needs you", "working" or "ended".
 	Group string `json:"group"`
 	// State is the status in words, with what a person has to know before it: "died", "gone",
@@ -115,7 +117,7 @@ func describe(e *cli.Env, found []registry.Status) []Loop {
 		s := found[i]
 		l.Waiting = render.Clean(l.Waiting) // an agent's words would reorder the page
 		loops = append(loops, Loop{
-			ID: s.ID, Group: listing.GroupOf(s).String(), State: stateOf(s), Question: render.Clean(listing.Question(s)), Shown: shownOf(s.Head), Loop: l,
+			ID: s.ID, Parent: s.Parent, Group: listing.GroupOf(s).String(), State: stateOf(s), Question: render.Clean(listing.Question(s)), Shown: shownOf(s.Head), Loop: l,
 		})
 	}
 	return loops

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"embed"
 	"html/template"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ralph-loop/ralph/render/markup"
+	"github.com/ralph-loop/ralph/render/report"
 )
 
 //go:embed assets
@@ -66,6 +68,27 @@ func (s *Server) showLoop(w http.ResponseWriter, r *http.Request) {
 		d.Name, d.Project = l.Name, l.Project
 	}
 	s.page(w, http.StatusOK, "loop.html", pageData{Base: base(v), Write: v.write, Loop: d.Loop})
+}
+
+// showReport shows the report of a loop, as 'ralph report' writes it.
+func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
+	l, ok := s.loopOf(w, r)
+	if !ok {
+		return
+	}
+	var page bytes.Buffer
+	read, err := report.Read(l.Dir, report.Options{})
+	if err == nil {
+		read.Judge(report.Facts{Name: l.Name, Alive: l.Live.Alive, Now: s.env.Now()})
+		err = report.HTML(&page, read, l.Dir, report.PageOptions{})
+	}
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error(), "'ralph journal verify "+l.Name+"' looks for the cause")
+		return
+	}
+	w.Header().Set("Content-Security-Policy", report.Policy()+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = page.WriteTo(w) // the client may be gone
 }
 
 // base returns the path of a visitor's addresses; a program with a token uses none.

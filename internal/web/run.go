@@ -86,7 +86,7 @@ func announce(e *cli.Env, o Options, at net.Addr) error {
 		if _, err := fmt.Fprintf(e.Stdout, "%s\n", o.Link(at, true)); err != nil {
 			return err
 		}
-		cli.Tell(e.Stderr, "this link lets its owner steer and stop your loops; ctrl-c ends the server, and no loop")
+		cli.Tell(e.Stderr, "this link lets its owner steer, stop and continue your loops; ctrl-c ends the server, and no loop")
 	}
 	if o.ReadOnly {
 		_, err := fmt.Fprintf(e.Stdout, "%s\n", o.Link(at, false))

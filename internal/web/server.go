@@ -72,6 +72,7 @@ func (s *Server) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /{$}", s.showList)
 	m.HandleFunc("GET /loops/{id}", s.showLoop)
+	m.HandleFunc("GET /loops/{id}/report", s.showReport)
 	m.Handle("GET /static/", static())
 	m.HandleFunc("GET /api/loops", s.getLoops)
 	m.HandleFunc("GET /api/loops/{id}", s.getLoop)
@@ -79,6 +80,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /api/loops/{id}/entries", s.getEntries)
 	m.HandleFunc("GET /api/loops/{id}/live", s.getLive)
 	m.HandleFunc("POST /api/loops/{id}/commands", s.postCommand)
+	m.HandleFunc("POST /api/loops/{id}/resume", s.postResume)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is nothing at "+clip(r.URL.Path), "the API is described in docs/reference/web-api.md")
 	})

@@ -31,6 +31,15 @@ type RepoInspected struct {
 	Insertions  int    `json:"insertions,omitempty"`
 	Deletions   int    `json:"deletions,omitempty"`
 	Commits     int    `json:"commits,omitempty"` // made since the iteration began
+	// Committed is the difference that these commits make; nil if there are none, or it is unknown.
+	Committed *Difference `json:"committed,omitempty"`
+}
+
+// A Difference counts what differs between two states of files.
+type Difference struct {
+	Files      int `json:"files"`
+	Insertions int `json:"insertions"`
+	Deletions  int `json:"deletions"`
 }
 
 // RepoUnreadable: a git repository could not be inspected, so that it is unknown what the iteration
@@ -150,6 +159,7 @@ type SCMEnded struct {
 	Failed  string   `json:"failed,omitempty"`  // the task that failed
 	Error   string   `json:"error,omitempty"`   // why
 	PR      string   `json:"pr,omitempty"`      // the address of the pull request that was made or changed
+	Left    []string `json:"left,omitempty"`    // new files that are in no commit, the first hundred
 }
 
 // BudgetWarned: a limit is near, or cannot be watched. It is reported once for each limit.

@@ -19,6 +19,10 @@ import (
 // The functions markdown and code are the only ones that return HTML which the templates do not
 // escape. Both escape every text themselves; the tags between are constants.
 
+// Markdown returns the HTML of a text in GitHub's Markdown, safe whatever the text is. Its headings
+// are at most of level top.
+func Markdown(text string, top int) template.HTML { return markdown(text, top) }
+
 // markdown returns the HTML of a text in GitHub's Markdown. Its headings are at most of level top.
 func markdown(text string, top int) template.HTML {
 	var b bytes.Buffer

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/transcript"
 )
 
 // ofAgent takes in what the agent used, and its problems.
@@ -101,6 +103,10 @@ func (f *Fold) toolCalled(p event.ToolCalled) {
 	f.report.Tools[i].Times++
 	if len(f.calls) >= callsKept {
 		clear(f.calls)
+		clear(f.edits)
+	}
+	if edits := transcript.Edits(p.Input); len(edits) > 0 {
+		f.edits[p.ID] = edits
 	}
 	f.calls[p.ID] = name
 }
@@ -108,6 +114,7 @@ func (f *Fold) toolCalled(p event.ToolCalled) {
 // toolReturned reads only what is before the output.
 func (f *Fold) toolReturned(e event.Event) {
 	if string(e.Field("ok")) != "false" {
+		f.edited(jsonscan.Unquote(e.Field("id")), e.Iter)
 		return
 	}
 	p, err := event.As[event.ToolReturned](e)
@@ -120,6 +127,54 @@ func (f *Fold) toolReturned(e event.Event) {
 	if i, ok := f.tools[f.calls[p.ID]]; ok {
 		f.report.Tools[i].Failed++
 	}
+}
+
+// edited counts the edits of a tool that has done them.
+func (f *Fold) edited(id string, iteration int) {
+	for _, edit := range f.edits[id] {
+		edit.Path = line(strings.TrimPrefix(edit.Path, f.report.Project+"/"))
+		i, known := f.files[edit.Path]
+		if !known {
+			if len(f.files) >= filesKept {
+				continue
+			}
+			i = len(f.report.Files)
+			f.files[edit.Path] = i
+			f.report.Files = append(f.report.Files, FileUse{Edit: transcript.Edit{Path: edit.Path}})
+		}
+		file := &f.report.Files[i]
+		file.Insertions, file.Deletions, file.Last = file.Insertions+edit.Insertions, file.Deletions+edit.Deletions, iteration
+	}
+	delete(f.edits, id)
+}
+
+// repoInspected notes what the open iteration changed in a repository: what was not committed
+// before it is not its own.
+func (f *Fold) repoInspected(p event.RepoInspected) {
+	if p.When != event.MomentEnd {
+		if len(f.begins) < reposKept {
+			f.begins[p.Root] = p
+		}
+		return
+	}
+	i := f.open
+	if i == nil {
+		return
+	}
+	i.Made += p.Commits
+	if c := p.Committed; c != nil {
+		i.Kept = add(i.Kept, Changes(*c))
+	}
+	was, known := f.begins[p.Root]
+	delete(f.begins, p.Root)
+	c := Changes{p.Files, p.Insertions, p.Deletions}
+	switch {
+	case !p.Dirty, known && was.Head == p.Head && was.Fingerprint == p.Fingerprint:
+		return
+	case known && was.Head == p.Head: // lines of a file that differed before are counted, the file is not
+		c = Changes{max(0, c.Files-was.Files), max(0, c.Insertions-was.Insertions), max(0, c.Deletions-was.Deletions)}
+	}
+	i.Left = add(i.Left, c)
 }
 
 // ofVerification takes in guardrails, claims and commits.
@@ -138,9 +193,7 @@ func (f *Fold) ofVerification(e event.Event, p event.Payload) {
 	case event.CompletionAccepted:
 		r.Verdict, r.Doubtful = nil, line(p.Warning)
 	case event.RepoInspected:
-		if f.open != nil && p.When == event.MomentEnd && p.Dirty {
-			f.open.Left = add(f.open.Left, Changes{p.Files, p.Insertions, p.Deletions})
-		}
+		f.repoInspected(p)
 	case event.RepoCommitted:
 		if f.open != nil {
 			subject := units.FirstLine(p.Message)

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/transcript"
 )
 
 // Options say what is counted.
@@ -31,6 +32,9 @@ type Fold struct {
 	worker  string    // the agent that works, if the loop has several
 	agent   string    // the agent, if it has one
 	story   string    // of the next iteration
+	begins  map[string]event.RepoInspected
+	edits   map[string][]transcript.Edit // of tools that have not returned, by their calls
+	files   map[string]int               // of Report.Files
 	calls   map[string]string
 	checks  map[string]int
 	tools   map[string]int
@@ -48,6 +52,8 @@ const (
 	daysKept     = 5000
 	outputKept   = 4 << 10
 	lineKept     = 300
+	filesKept    = 500
+	reposKept    = 256
 )
 
 // New returns a fold of no events.
@@ -56,7 +62,8 @@ func New(o Options) *Fold {
 		o.Location = time.Local
 	}
 	empty := Report{Agents: []string{}, Needs: []Need{}, Waits: []Waited{}, Done: []Iteration{}, Days: []Day{}, Tools: []ToolUse{}, Checks: []Check{}}
-	return &Fold{opt: o, report: empty, calls: map[string]string{}, checks: map[string]int{}, tools: map[string]int{}}
+	return &Fold{opt: o, report: empty, calls: map[string]string{}, checks: map[string]int{}, tools: map[string]int{},
+		begins: map[string]event.RepoInspected{}, edits: map[string][]transcript.Edit{}, files: map[string]int{}}
 }
 
 // Read returns the report of the loop in a folder. A journal that is damaged gives the report up to

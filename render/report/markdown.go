@@ -19,6 +19,7 @@ func Markdown(w io.Writer, r *Report, in *time.Location) error {
 	t.needs("## Needs a person", r.Needs)
 	t.short(r, in)
 	t.stories(r.Plan)
+	t.work(r)
 	t.iterations(r)
 	t.failing(r)
 	t.spent(ByAgent(r.Days))
@@ -87,6 +88,29 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Damage != "" {
 		fact("Damage", "%s", r.Damage)
 	}
+}
+
+// work names the files that the agent edited, and its last words.
+func (t *document) work(r *Report) {
+	if words := (page{Report: r}).Latest(); words != nil {
+		t.add("\n## Last words of the agent\n\n%s\n", quoted(words.Words()))
+	}
+	if len(r.Files) == 0 {
+		return
+	}
+	t.add("\n## Edited files\n\n| file | lines | last in iteration |\n|---|---|---|\n")
+	for _, f := range r.Files {
+		t.add("| %s | +%d -%d | %d |\n", plain(f.Path), f.Insertions, f.Deletions, f.Last)
+	}
+}
+
+// quoted is a text as a quotation, which shows it as it is.
+func quoted(s string) string {
+	var lines []string
+	for l := range strings.Lines(s) {
+		lines = append(lines, strings.TrimRight("> "+plain(strings.TrimRight(l, "\n")), " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (t *document) iterations(r *Report) {

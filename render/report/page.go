@@ -36,6 +36,7 @@ var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"markdown": func(text string) template.HTML { return markup.Markdown(text, 4) },
 		"names":    render.And,
 		"span":     Span,
 		"quantity": units.Quantity,
@@ -73,6 +74,9 @@ func newHead(title string) head {
 	}
 }
 
+// Policy is the content security policy of each page, for a server that sends one.
+func Policy() string { return newHead("").Policy }
+
 // digest is how a content security policy names a style or a script.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -107,6 +111,16 @@ func (p page) Iterations() []Iteration {
 		all = append(all[:len(all):len(all)], *p.Open)
 	}
 	return all
+}
+
+// Latest is the last iteration with words of the agent; nil if none has any.
+func (p page) Latest() *Iteration {
+	for n := len(p.Done) - 1; n >= 0; n-- {
+		if p.Done[n].Words() != "" {
+			return &p.Done[n]
+		}
+	}
+	return nil
 }
 
 // LeftOut counts the iterations that are shown as a summary only.

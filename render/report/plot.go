@@ -65,7 +65,7 @@ func (r *Report) plots() (all []plot) {
 		return nil
 	}
 	for _, m := range measures {
-		if bars := m.bars(r.Done); anyKnown(bars) {
+		if bars := m.bars(r.Done); differ(bars) {
 			all = append(all, plot{m.title, describe(bars), image(m.title, bars, m.spell)})
 		}
 	}
@@ -80,6 +80,9 @@ func (r *Report) progress() (plot, bool) {
 	if r.Boxes > 0 {
 		boxes := measure{"Progress: boxes ticked", func(i *Iteration) (float64, bool) { return float64(i.Ticked), false }, func(v float64) string { return fmt.Sprintf("%.0f of %d", v, r.Boxes) }, true}
 		bars := boxes.bars(r.Done)
+		if !differ(bars) {
+			return plot{}, false
+		}
 		return plot{boxes.title, describe(bars), image(boxes.title, bars, boxes.spell)}, true
 	}
 	if !r.Useful.Known {
@@ -97,16 +100,20 @@ func (r *Report) progress() (plot, bool) {
 		return "no"
 	}, true}
 	bars := changed.bars(r.Done)
+	if !differ(bars) {
+		return plot{}, false
+	}
 	return plot{changed.title, describe(bars), image(changed.title, bars, changed.spell)}, true
 }
 
-func anyKnown(bars []bar) bool {
+// differ reports whether bars say something: some value is known, and not all are the same.
+func differ(bars []bar) bool {
+	some, same := false, true
 	for _, b := range bars {
-		if b.value > 0 {
-			return true
-		}
+		some = some || b.value > 0
+		same = same && b.value == bars[0].value && b.unknown == bars[0].unknown
 	}
-	return false
+	return some && !same
 }
 
 // bars returns a bar for each iteration, or for several in a row where there are many.

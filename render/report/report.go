@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/transcript"
 )
 
 // Report is what a loop came to.
@@ -48,6 +49,9 @@ type Report struct {
 	Days   []Day     `json:"days"`   // what was used on each day, by agent and model
 	Tools  []ToolUse `json:"tools"`  // the most used first
 	Checks []Check   `json:"checks"` // each guardrail with its last result
+	// Files are those that the agent edited with its tools, in the order of their first edit. What
+	// commands changed is not among them.
+	Files  []FileUse `json:"files,omitempty"`
 	Useful Useful    `json:"useful"`
 
 	Plan *Plan `json:"plan,omitempty"` // of a loop that works on the stories of a plan
@@ -129,7 +133,9 @@ type Iteration struct {
 	Refused  []string        `json:"refused,omitempty"`
 	Checks   []CheckRun      `json:"checks,omitempty"`
 	Commits  []Commit        `json:"commits,omitempty"`
-	Left     *Changes        `json:"left,omitempty"`   // what was not committed in the work tree at its end
+	Made     int             `json:"made,omitempty"`   // commits that the agent made
+	Kept     *Changes        `json:"kept,omitempty"`   // by these commits
+	Left     *Changes        `json:"left,omitempty"`   // what it changed and did not commit
 	Unkept   string          `json:"unkept,omitempty"` // why there is no commit
 	Problems []Problem       `json:"problems,omitempty"`
 	Bytes    int64           `json:"bytes"` // of its events
@@ -212,6 +218,13 @@ type ToolUse struct {
 	Name   string `json:"name"`
 	Times  int    `json:"times"`
 	Failed int    `json:"failed"`
+}
+
+// FileUse is what the agent's tools changed in a file, all edits together.
+type FileUse struct {
+	transcript.Edit
+
+	Last int `json:"last"` // the iteration of the last edit
 }
 
 // Useful says when the loop last made progress.

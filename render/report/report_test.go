@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render/report"
+	"github.com/ralph-loop/ralph/render/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
@@ -202,6 +203,58 @@ func TestUnknownCostIsNotZero(t *testing.T) {
 	r = fold(t, events(steps...))
 	if r.Used.Cost() != "at least $0.50" || r.Used.Counted() != "at least 15" || r.Open == nil {
 		t.Errorf("a part is known: %s, %s", r.Used.Cost(), r.Used.Counted())
+	}
+}
+
+// What was changed before an iteration is not its own, and commits of the agent are.
+func TestChangedIsOfTheIteration(t *testing.T) {
+	inspected := func(when event.Moment, head, print string, files, insertions, deletions int) event.RepoInspected {
+		return event.RepoInspected{Root: ".", When: when, Head: head, Dirty: files > 0, Fingerprint: print, Files: files, Insertions: insertions, Deletions: deletions}
+	}
+	begin := inspected(event.MomentBegin, "a", "x", 2, 10, 1)
+	made := inspected(event.MomentEnd, "b", "z", 0, 0, 0)
+	made.Commits, made.Committed = 2, &event.Difference{Files: 3, Insertions: 7}
+	some := made
+	some.Dirty, some.Files, some.Insertions = true, 1, 4
+	unknown := made
+	unknown.Committed = nil
+	for name, row := range map[string]struct {
+		between []event.Payload
+		want    string
+	}{
+		"nothing":                   {[]event.Payload{begin, inspected(event.MomentEnd, "a", "x", 2, 10, 1)}, "nothing"},
+		"a new file":                {[]event.Payload{begin, inspected(event.MomentEnd, "a", "y", 3, 15, 1)}, "1 file, +5 -0, not committed"},
+		"what was known at its end": {[]event.Payload{inspected(event.MomentEnd, "a", "y", 3, 15, 1)}, "3 files, +15 -1, not committed"},
+		"commits of the agent":      {[]event.Payload{begin, made}, "3 files, +7 -0"},
+		"of an unknown size":        {[]event.Payload{begin, unknown}, "2 commits"},
+		"commits and more":          {[]event.Payload{begin, some}, "3 files, +7 -0; not committed: 1 file, +4 -0"},
+		"a commit of ralph":         {[]event.Payload{begin, inspected(event.MomentEnd, "a", "y", 3, 15, 1), event.RepoCommitted{SHA: "c", Files: 3, Insertions: 15, Deletions: 1}}, "3 files, +15 -1"},
+	} {
+		steps := []step{{0, started(event.Rules{})}, {0, event.IterationStarted{N: 1}}}
+		for _, p := range row.between {
+			steps = append(steps, step{0, p})
+		}
+		steps = append(steps, step{0, event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Progress: event.ProgressNo}})
+		if got := fold(t, events(steps...)).Done[0].Changed(); got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// Edits count once they are done, by file.
+func TestReportCountsEdits(t *testing.T) {
+	call := func(id, input string) step {
+		return step{0, event.ToolCalled{ID: id, Name: "Edit", Input: json.RawMessage(input)}}
+	}
+	r := fold(t, events(step{0, started(event.Rules{})}, step{0, event.IterationStarted{N: 1}},
+		call("a", `{"file_path":"/work/shop/a.go","old_string":"x\n","new_string":"y\nz\n"}`), step{0, event.ToolReturned{ID: "a", OK: true}},
+		call("b", `{"file_path":"/work/shop/a.go","old_string":"x\n","new_string":"y\n"}`), step{0, event.ToolReturned{ID: "b", OK: false}},
+		call("c", `{"changes":[{"path":"b.go","kind":{"type":"add"},"diff":"one\ntwo\n"},{"path":"/work/shop/a.go","kind":{"type":"delete"},"diff":"y\n"}]}`), step{0, event.ToolReturned{ID: "c", OK: true}},
+		call("d", `{"command":"ls"}`), step{0, event.ToolReturned{ID: "d", OK: true}},
+	))
+	want := []report.FileUse{{Edit: transcript.Edit{Path: "a.go", Insertions: 2, Deletions: 2}, Last: 1}, {Edit: transcript.Edit{Path: "b.go", Insertions: 2}, Last: 1}}
+	if diff := cmp.Diff(want, r.Files); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

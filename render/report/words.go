@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -82,15 +83,19 @@ func (i *Iteration) Verified() string {
 
 // Changed says what an iteration changed in files.
 func (i *Iteration) Changed() string {
-	var all Changes
+	all := i.Kept
 	for _, c := range i.Commits {
-		all = *add(&all, c.Changes)
+		all = add(all, c.Changes)
 	}
 	switch {
-	case len(i.Commits) > 0:
+	case all != nil && i.Left != nil:
+		return all.String() + "; not committed: " + i.Left.String()
+	case all != nil:
 		return all.String()
 	case i.Left != nil:
 		return i.Left.String() + ", not committed"
+	case i.Made > 0:
+		return units.Quantity(i.Made, "commit")
 	case i.Progress == "yes":
 		return "something"
 	case i.Progress == "no":
@@ -106,9 +111,22 @@ func (c Changes) String() string {
 // Short is the beginning of a commit's name.
 func (c Commit) Short() string { return units.Prefix(c.SHA, 10) }
 
+// Words is what the agent said last, without lines that are only a claim.
+func (i *Iteration) Words() string {
+	var words strings.Builder
+	for text := range strings.Lines(i.Summary) {
+		if !claimLine().MatchString(text) {
+			words.WriteString(text)
+		}
+	}
+	return strings.TrimSpace(words.String())
+}
+
+var claimLine = units.Pattern(`^\s*<(promise|response)>[^<]*</(promise|response)>\s*$`)
+
 // FirstLine is the first line of what the agent said last.
 func (i *Iteration) FirstLine() string {
-	return units.Cut(units.FirstLine(strings.TrimSpace(i.Summary)), 160)
+	return units.Cut(units.FirstLine(cmp.Or(i.Words(), strings.TrimSpace(i.Summary))), 160)
 }
 
 // String says until when the loop was useful.

@@ -8,6 +8,7 @@ const titles = { "needs you": "Needs you", working: "Working", ended: "Ended" };
 
 const list = document.getElementById("list");
 const filter = document.getElementById("filter");
+const totals = document.getElementById("totals");
 const cards = new Map(); // by the loop's id
 const sections = new Map();
 let loops = [];
@@ -49,9 +50,11 @@ function fill(made, loop) {
   const facts = [];
   if (loop.shown.iteration) facts.push(`iteration ${loop.shown.iteration}`);
   if (started(loop)) facts.push(elapsed(loop));
+  if (within(loop)) facts.push(within(loop));
   if (loop.agent) facts.push(loop.agent);
   facts.push(loop.shown.cost === "unknown" ? "cost unknown" : loop.shown.cost);
   if (loop.today && loop.shown.today !== loop.shown.cost) facts.push(`today ${loop.shown.today}`);
+  if (loop.group === "ended" && started(loop)) facts.push(`${span(now() - Date.parse(loop.at))} ago`);
   parts.facts.textContent = facts.join(" · ");
   parts.project.textContent = loop.shown.project || loop.project;
   parts.project.title = loop.project;
@@ -96,17 +99,53 @@ function answerForm(loop) {
   return form;
 }
 
+// nested puts loops right after the one that started them, such as a fleet, and says how deep.
+function nested(group) {
+  const shown = new Set(group.map((loop) => loop.id));
+  const rows = [];
+  const add = (loop, depth) => {
+    if (rows.some((row) => row.loop === loop)) return; // an entry that was edited may be its own parent
+    rows.push({ loop, depth });
+    for (const inner of group) if (inner.parent && inner.parent === loop.id) add(inner, depth + 1);
+  };
+  for (const loop of group) if (!loop.parent || !shown.has(loop.parent)) add(loop, 0);
+  for (const loop of group) add(loop, 0);
+  return rows;
+}
+
+// sectionOf is the group in which a loop stands: one that has ended stands under the loop that
+// started it.
+function sectionOf(loop) {
+  const seen = new Set();
+  while (loop.group === "ended" && loop.parent && !seen.has(loop)) {
+    seen.add(loop);
+    const outer = loops.find((other) => other.id === loop.parent && matches(other));
+    if (!outer) break;
+    loop = outer;
+  }
+  return loop.group;
+}
+
+// within says how far the loops are that a loop has started.
+function within(loop) {
+  const inner = loops.filter((other) => other.parent && other.parent === loop.id);
+  const ended = inner.filter((other) => other.group === "ended").length;
+  return inner.length ? `${ended} of ${inner.length} loop${inner.length > 1 ? "s" : ""} ended` : "";
+}
+
 function draw() {
   const seen = new Set();
   for (const group of groups) {
     const { body, count } = sections.get(group);
-    const mine = loops.filter((loop) => loop.group === group && matches(loop));
-    count.textContent = mine.length;
-    const wanted = mine.map((loop) => {
+    const mine = loops.filter((loop) => matches(loop) && sectionOf(loop) === group);
+    const rows = nested(mine);
+    count.textContent = rows.filter(({ loop }) => loop.group === group).length;
+    const wanted = rows.map(({ loop, depth }) => {
       const key = loop.id || loop.dir || loop.error;
       seen.add(key);
       if (!cards.has(key)) cards.set(key, makeCard(loop));
       fill(cards.get(key), loop);
+      cards.get(key).card.classList.toggle("inner", depth > 0);
       return cards.get(key).card;
     });
     if (!wanted.length) wanted.push(element("p", { class: "empty" }, filter.value ? "Nothing matches." : empty[group]));
@@ -119,6 +158,11 @@ function draw() {
     }
   }
   for (const key of cards.keys()) if (!seen.has(key)) cards.delete(key);
+  const costs = loops.map((loop) => loop.today);
+  const sum = costs.reduce((all, cost) => all + (cost ?? 0), 0);
+  const unknown = costs.filter((cost) => cost == null).length;
+  totals.textContent = `today $${sum.toFixed(2)}` + (unknown ? `, unknown for ${unknown}` : "");
+  totals.hidden = !loops.length;
   const asking = loops.filter((loop) => loop.group === "needs you").length;
   document.title = (asking ? `(${asking}) ` : "") + "Loops · ralph";
 }

@@ -214,6 +214,7 @@ function questionForm({ number, text, choices, blocks }) {
 function drawForm() {
   const resting = waitsForPerson();
   get("form").hidden = !state.alive;
+  get("continue").hidden = state.alive || !started(state);
   get("when").hidden = resting;
   const asks = state.question && !state.awaitedQuestion;
   get("send").textContent = asks ? "Answer and resume" : resting ? "Resume" : "Send";
@@ -298,6 +299,21 @@ if (mayWrite) {
     const { kind } = event.target.dataset;
     if (kind === "stop") get("stop").showModal();
     else if (kind) send({ kind });
+  });
+  get("continue").addEventListener("click", () => get("more").showModal());
+  get("more").addEventListener("close", async () => {
+    const agreed = get("more").returnValue;
+    get("more").returnValue = "";
+    if (!agreed) return;
+    complain("");
+    get("continue").disabled = true;
+    try {
+      await request(`${path}/resume`, { iterations: Number(get("iterations").value) || 1 });
+      say(`Loop ${name} continues.`);
+    } catch (error) {
+      complain(explain(error));
+    }
+    get("continue").disabled = false;
   });
   get("stop").addEventListener("close", () => {
     const kind = get("stop").returnValue;
