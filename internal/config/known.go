@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // KnownAgent is an agent that is known by name. Only their table contains these names.
 type KnownAgent struct {
@@ -116,6 +119,16 @@ func (a Agent) Known() (KnownAgent, bool) {
 		return KnownAgent{}, false
 	}
 	return knownAgents[at], true
+}
+
+// sameProgram reports whether two settings name the same program, each in its own way: by its path,
+// its package, or with other arguments.
+func (a Agent) sameProgram(b Agent) bool {
+	name := func(a Agent) string {
+		known, _ := KnownProgram(a.Program())
+		return cmp.Or(known.Program, a.Program())
+	}
+	return name(a) == name(b)
 }
 
 // KnownProgram returns what is known of a program by its name, as [Agent.Program] returns it.

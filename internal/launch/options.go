@@ -30,6 +30,7 @@ type Options struct {
 	Agent               string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	HostAgent           map[string]string `hidden:"" mapsep:"none" help:"The settings of the agent that a start takes if no others name one: the agent in whose session it is typed."`
 	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Tasks               bool              `help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
 	SkipReview          bool              `help:"With --tasks: an iteration that implements a story also says that it is done."`
@@ -146,6 +147,11 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if err := o.checkTrust(e, loaded); err != nil {
 		return config.Loaded{}, err
 	}
+	if len(loaded.Settings.Candidates()) == 0 {
+		if loaded, err = o.chooseAgent(e, workDir); err != nil {
+			return config.Loaded{}, err
+		}
+	}
 	if _, given := loaded.Origins["sandbox.mode"]; given && loaded.Settings.Sandbox.Mode == string(sandbox.None) {
 		cli.Tell(e.Stderr, "sandbox.mode is none: the guard hook is all that there is between the agent and this machine")
 	}
@@ -157,13 +163,32 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 			return config.Loaded{}, err
 		}
 	}
-	if len(loaded.Settings.Candidates()) == 0 {
-		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
-	}
 	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.Worktree != nil || o.worktree != nil, o.stories != nil); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil
+}
+
+// chooseAgent adds an agent to settings that name none, as if a person had given it.
+func (o *Options) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
+	if o.HostAgent["command"] == "" {
+		var err error
+		if o.Agent, err = ChooseAgent(e); err != nil {
+			return config.Loaded{}, err
+		}
+		return e.Settings(o.flags(), workDir)
+	}
+	given := maps.Clone(o.Set)
+	if given == nil {
+		given = map[string]string{}
+	}
+	for key, value := range o.HostAgent {
+		if given["agent."+key] == "" && value != "" {
+			given["agent."+key] = value
+		}
+	}
+	o.Set = given
+	return e.Settings(o.flags(), workDir)
 }
 
 // branch returns the folder whose branch the loop works on; "" for one on a branch of its own.
