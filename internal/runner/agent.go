@@ -219,7 +219,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		KeepRaw: r.Settings.Journal.Raw,
 		Now:     r.clock,
 
-		Secrets: r.redactor, Linger: r.linger, Wrap: r.wrap,
+		Secrets: r.redactor, Linger: r.linger, Wrap: r.wrap, Hides: r.sandbox.Hides(),
 	}, nil
 }
 

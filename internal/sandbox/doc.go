@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -225,13 +226,30 @@ func (b *Box) Refused() (count int, hosts []string) {
 	return b.proxy.Refused()
 }
 
+// Hides says what an agent does not find in the sandbox although it is there outside; "" if that is
+// nothing, or a machine of its own.
+func (b *Box) Hides() string {
+	if b == nil || b.Mode != Bwrap && b.Mode != Landlock && b.Mode != Seatbelt {
+		return ""
+	}
+	hidden := "much of the home folder"
+	if b.Mode == Bwrap {
+		hidden = strings.Join(emptied, ", ") + " and " + hidden
+	}
+	return fmt.Sprintf("sandbox %s hides %s from the agent; sandbox.read shows it what it needs of that", b.Mode, hidden)
+}
+
 // Wrap returns the command that runs argv in the sandbox, and its environment.
 func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error) {
 	if b == nil {
 		return argv, env, nil
 	}
 	if !b.Mode.Contained() && b.Mode != None && len(argv) > 0 {
-		if _, err := exec.LookPath(argv[0]); err != nil && !strings.ContainsRune(argv[0], '/') {
+		program := argv[0]
+		if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+			program = filepath.Join(b.Dir, program)
+		}
+		if _, err := exec.LookPath(program); err != nil {
 			return nil, nil, err // here, where it can be reported as what it is
 		}
 	}
