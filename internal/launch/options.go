@@ -38,6 +38,9 @@ type Options struct {
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Worktree            *string           `placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
+	Sandbox             *string           `placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in the strongest that there is here, or not at all."`
+	NoSandbox           bool              `help:"Run the agent in no sandbox, whatever the settings say."`
+	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
@@ -66,6 +69,20 @@ func (o *Options) flags() map[string]string {
 	}
 	if o.CompletionResponse != nil { // also an empty one, which is an error
 		flags["completionResponse"] = *o.CompletionResponse
+	}
+	switch {
+	case o.NoSandbox:
+		flags["sandbox.mode"] = string(sandbox.None)
+	case o.Sandbox == nil:
+	case *o.Sandbox == "":
+		flags["sandbox.mode"] = string(sandbox.Strongest(o.Worktree != nil || o.worktree != nil))
+	case strings.HasPrefix(*o.Sandbox, "{"):
+		flags["sandbox"] = *o.Sandbox
+	default:
+		flags["sandbox.mode"] = *o.Sandbox
+	}
+	if o.NoGuard {
+		flags["guard.hooks"] = "false"
 	}
 	if o.FollowPR {
 		flags["scm.followPR"] = "true"
@@ -151,9 +168,6 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 		if loaded, err = o.chooseAgent(e, workDir); err != nil {
 			return config.Loaded{}, err
 		}
-	}
-	if _, given := loaded.Origins["sandbox.mode"]; given && loaded.Settings.Sandbox.Mode == string(sandbox.None) {
-		cli.Tell(e.Stderr, "sandbox.mode is none: the guard hook is all that there is between the agent and this machine")
 	}
 	if err := o.addStories(e, &loaded); err != nil {
 		return config.Loaded{}, err

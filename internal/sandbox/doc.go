@@ -132,6 +132,18 @@ func (m Mode) program() string {
 	return ""
 }
 
+// Strongest returns the strongest sandbox without a container whose program is here, for a loop in
+// a worktree of its own or not. If there is none, it is the one whose check says what is missing.
+func Strongest(worktree bool) Mode {
+	local := slices.DeleteFunc(Local(), func(m Mode) bool { return m == Landlock && !worktree })
+	for _, mode := range local {
+		if mode.Check() == nil {
+			return mode
+		}
+	}
+	return local[0]
+}
+
 // Contained reports whether the agent's program is that of an image, not of this machine.
 func (m Mode) Contained() bool { return slices.Contains([]Mode{Docker, Podman, DockerSandbox}, m) }
 
@@ -225,6 +237,9 @@ func (b *Box) Refused() (count int, hosts []string) {
 	}
 	return b.proxy.Refused()
 }
+
+// Contains reports whether the agent is in an image or a machine of its own, where ralph is not.
+func (b *Box) Contains() bool { return b != nil && b.Mode.Contained() }
 
 // Hides says what an agent does not find in the sandbox although it is there outside; "" if that is
 // nothing, or a machine of its own.
