@@ -51,8 +51,12 @@ func (a *totals) add(p event.IterationEnded) {
 	a.usage.USD = &sum
 }
 
-// Usage formats tokens and money.
+// Usage formats tokens and money. Nothing at all has no price, also where the agent reports 0 for
+// it: a request that was refused.
 func Usage(u event.Usage) string {
+	if !u.TokensUnknown && u.Tokens() == 0 && u.USD != nil && *u.USD == 0 {
+		return "nothing used"
+	}
 	text := "tokens unknown"
 	if !u.TokensUnknown {
 		text = counts(u)

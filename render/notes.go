@@ -66,11 +66,19 @@ func (n *Notes) Of(p event.Payload) (notes []Note, known bool) {
 	return n.ofAgent(p)
 }
 
+// Lacks says in a few words what an agent is without. A login is no limit: it does not come back.
+func Lacks(kind event.FaultKind) string {
+	if kind == event.KindAuth {
+		return "not logged in"
+	}
+	return string(kind) + " limit"
+}
+
 // ofAgent describes what the agent and ralph report now and then.
 func (n *Notes) ofAgent(p event.Payload) (notes []Note, known bool) {
 	switch p := p.(type) {
 	case event.AgentLimited:
-		text := string(p.Kind) + " limit"
+		text := Lacks(p.Kind)
 		if p.Until != "" {
 			text += " until " + n.clock(p.Until)
 		}

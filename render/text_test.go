@@ -124,7 +124,10 @@ func TestLastWordIsWithheld(t *testing.T) {
 
 func TestToolLines(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"command":"make test","timeout":5}`:                          "make test",
+		`{"command":"make test","timeout":5}`: "make test",
+		`{"changes":[{"path":"/p/a.go","kind":{"type":"add"},"diff":"one\ntwo\n"},{"path":"/p/b.go","kind":{"type":"update"},"diff":"@@ -1,2 +1,1 @@\n one\n-two\n"}]}`: "/p/a.go and 1 more file  -1 +2",
+		`{"changes":[{"path":"new.txt","kind":"add"}]}`: "new.txt",
+		`{"changes":3}`:                                                `{"changes":3}`,
 		`{"command":["bash","-lc","ls"]}`:                              "bash -lc ls",
 		`{"command":"\n\n  cd x\nls"}`:                                 "cd x …",
 		`{"file_path":"a.go","old_string":"a\nb\n","new_string":"c"}`:  "a.go  -2 +1",

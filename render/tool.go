@@ -236,7 +236,37 @@ func Summary(input []byte) string {
 		}
 		return text
 	}
+	if text := changedFiles(input); text != "" {
+		return text
+	}
 	return firstLine(string(input))
+}
+
+// changedFiles names the first file of Codex's list of changes, and says how much all of them
+// change.
+func changedFiles(input []byte) string {
+	var changes []struct {
+		Path string `json:"path"`
+	}
+	if json.Unmarshal(jsonscan.Get(input, "changes"), &changes) != nil || len(changes) == 0 {
+		return "" // another tool's
+	}
+	text, removed, added := firstLine(changes[0].Path), 0, 0
+	if more := len(changes) - 1; more > 0 {
+		text += " and " + units.Quantity(more, "more file")
+	}
+	for _, line := range Diff(input) {
+		switch line.Sign {
+		case '-':
+			removed++
+		case '+':
+			added++
+		}
+	}
+	if removed+added > 0 {
+		text += fmt.Sprintf("  -%d +%d", removed, added)
+	}
+	return text
 }
 
 // extent returns which part of a file is read, or how much is changed.

@@ -4,7 +4,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -276,4 +279,73 @@ func TestRealCodexRefusedCommand(t *testing.T) {
 	r := newReal(t, refusedScript())
 	r.agent(r.codexWithHooks(), codexFlags...)
 	r.checkRefused()
+}
+
+// A loop gives Claude Code and Codex ralph's hooks without a plugin, beside those of the person,
+// unless --no-guard says otherwise.
+func TestRealOwnHooks(t *testing.T) {
+	script := func() modelserver.Script {
+		return modelserver.Sequence(
+			modelserver.Step{Text: "Cleaning.", Tools: []modelserver.ToolCall{modelserver.Bash("touch ran; git push --force origin main")}, Usage: modelserver.Usage{In: 1000, Out: 10}},
+			modelserver.Step{Text: "<promise>COMPLETE</promise>", Usage: modelserver.Usage{In: 1000, Out: 10}},
+		)
+	}
+	for name, agent := range map[string]func(*testing.T) (*real, []string){
+		"claude": func(t *testing.T) (*real, []string) {
+			r, flags := realClaude(t, script())
+			r.write(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch own-hook"}]}]}}`)
+			return r, flags
+		},
+		"codex": func(t *testing.T) (*real, []string) {
+			r, flags := realCodex(t, script())
+			r.trustCodexHook()
+			return r, flags
+		},
+		"codex exec": func(t *testing.T) (*real, []string) {
+			r, flags := realCodex(t, script())
+			r.trustCodexHook()
+			return r, append(flags, "--agent.flags", "exec")
+		},
+	} {
+		for flag, refused := range map[string]bool{"--guard.hooks=true": true, "--no-guard": false} {
+			t.Run(name+" "+flag, func(t *testing.T) {
+				r, flags := agent(t)
+				r.run(append([]string{"run", "--name", "night", "-m", "1", "-p", "FIRST-PROMPT: clean", "--set", "completion.minToolCalls=0", flag}, flags...)...)
+				requests := r.server.Requests()
+				if len(requests) != 2 || requests[1].Holds("ralph's guard") != refused {
+					t.Errorf("%d requests, the last: %s", len(requests), requests[len(requests)-1].Body)
+				}
+				if _, err := os.Lstat(filepath.Join(r.project, "ran")); (err != nil) != refused {
+					t.Errorf("the command ran: %v", err)
+				}
+				if _, err := os.Lstat(filepath.Join(r.project, "own-hook")); err != nil {
+					t.Errorf("the hook of the person: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// trustCodexHook gives a home of Codex a hook that its person has trusted.
+func (r *real) trustCodexHook() {
+	for _, variable := range r.env {
+		home, ok := strings.CutPrefix(variable, "CODEX_HOME=")
+		if !ok {
+			continue
+		}
+		file := filepath.Join(home, "hooks.json")
+		err := os.WriteFile(file, []byte(`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch own-hook", "timeout": 7}]}]}}`), 0o600)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(`{"event_name":"stop","hooks":[{"async":false,"command":"touch own-hook","timeout":7,"type":"command"}]}`))
+		config, err := os.OpenFile(filepath.Join(home, "config.toml"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		_, err = fmt.Fprintf(config, "\n[hooks.state.%q]\ntrusted_hash = \"sha256:%x\"\n", file+":stop:0:0", sum)
+		if err = errors.Join(err, config.Close()); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 }

@@ -17,7 +17,34 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/journal/event"
 )
+
+// A loop for which no settings choose an agent works with pi, with the model of the session.
+func TestRealPiExtensionAgent(t *testing.T) {
+	p := newPiPerson(t)
+	screen := p.pi()
+	screen.shows("/ commands")
+	screen.sends("/ralph start demo -p work -m 1 -d")
+	screen.sees("/ralph attach demo shows it")
+	p.until("the end of the loop", func() bool { return p.dead("demo") })
+	for _, e := range p.events() {
+		if e.Type != event.TypeLoopStarted {
+			continue
+		}
+		var started event.LoopStarted
+		p.must(json.Unmarshal(e.Data(), &started))
+		provider, model, _ := strings.Cut(modelserver.PiModel(modelserver.Chat), "/")
+		for _, want := range []event.Setting{{Key: "agent.command", Value: "pi"}, {Key: "agent.provider", Value: provider}, {Key: "agent.model", Value: model}} {
+			want.From = "command line"
+			if !slices.Contains(started.Settings.Values, want) {
+				t.Errorf("%+v is not among %+v", want, started.Settings.Values)
+			}
+		}
+		return
+	}
+	t.Error("there is no beginning")
+}
 
 // Each command of the extension, and what pi says about a mistake.
 func TestRealPiExtensionCommands(t *testing.T) {

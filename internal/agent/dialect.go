@@ -35,6 +35,8 @@ type Spec struct {
 	// Permissions is agent.permissions: one of those below; "" is PermitFull. What the user's flags
 	// say wins.
 	Permissions string
+	// Hooks is ralph's program, which answers the hooks of an agent that has them; "" for none.
+	Hooks string
 }
 
 // What an agent may do without being asked.

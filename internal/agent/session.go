@@ -42,6 +42,9 @@ type Config struct {
 	// Wrap, if not nil, returns the command that runs another one in a sandbox, and its
 	// environment.
 	Wrap func(argv, env []string) (wrapped, environment []string, err error)
+	// Hides says what that sandbox hides. It follows the last words of a process that found no
+	// program.
+	Hides string
 	// Deliver takes drafts in order; release is to be called when their memory may
 	// be used again. It may block, which holds the agent back.
 	Deliver func(drafts []event.Draft, release func())
@@ -287,6 +290,9 @@ func (s *Session) reap() {
 	}
 	stderr := s.stderr.end()
 	s.mu.Unlock()
+	if s.cfg.Hides != "" && (exit.Code == 126 || exit.Code == 127) { // a shell's codes for that
+		stderr = strings.TrimRight(stderr, "\n") + "\n" + s.cfg.Hides
+	}
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),
 		Strays: len(exit.Strays), Stderr: stderr, Ended: commandLines(exit.Strays),

@@ -52,6 +52,7 @@ func settingsPage() string {
 	b.WriteString("# Settings\n\n" + generated)
 	b.WriteString("Layers, later ones win: built-in, `~/.ralph/settings.json`, `.ralph/settings.json`, " +
 		"`.ralph/settings.local.json`, `RALPH_*` variables, flags. Objects merge key by key; lists and scalars replace. " +
+		"Another `agent.command` takes nothing of the agent in the layers below but `agent.permissions`. " +
 		"`ralph doctor` shows each value that is not built in and where it comes from; `ralph doctor --schema` " +
 		"prints the JSON schema for editors.\n\n" +
 		"Keys marked with * may change while a loop runs: `ralph set KEY=VALUE`.\n\n" +

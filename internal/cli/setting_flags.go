@@ -16,7 +16,7 @@ func SettingFlags(args []string) []string {
 		return args
 	}
 	if !slices.ContainsFunc(args, func(word string) bool {
-		return namesSetting(unaliased(word)) || unaliased(word) != word || word == worktreeFlag
+		return namesSetting(unaliased(word)) || unaliased(word) != word || slices.Contains(valueless, word)
 	}) {
 		return args
 	}
@@ -27,7 +27,7 @@ func SettingFlags(args []string) []string {
 		if word == "--" {
 			return append(append(read, word), args...)
 		}
-		if word == worktreeFlag && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
+		if slices.Contains(valueless, word) && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
 			word += "=" // its value may be left out, which kong has no form for
 		}
 		if !namesSetting(word) {
@@ -49,8 +49,8 @@ func SettingFlags(args []string) []string {
 	return read
 }
 
-// worktreeFlag is the flag of a loop in a worktree.
-const worktreeFlag = "--worktree"
+// valueless are flags whose value may be left out.
+var valueless = []string{"--worktree", "--sandbox"}
 
 func startsLoops(verb string) bool {
 	return verb == "run" || verb == "start" || verb == "acp" || verb == "fleet"
@@ -78,10 +78,10 @@ func unaliased(word string) string {
 	return own
 }
 
-// plainSettings are the settings whose names look like flags, without agent and worktree: the
-// flag --agent takes a command, --worktree a branch.
+// plainSettings are the settings whose names look like flags, without agent, sandbox and
+// worktree: the flag --agent takes a command, --sandbox a mode, --worktree a branch.
 var plainSettings = []string{
-	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "sandbox", "snapshots",
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "snapshots",
 	"scm", "telemetry", "terminal",
 }
 

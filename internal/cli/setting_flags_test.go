@@ -44,7 +44,7 @@ func TestEverySettingIsAFlag(t *testing.T) {
 
 func TestEverySettingIsFlag(t *testing.T) {
 	for _, key := range config.Keys() {
-		if key.Env == "" || slices.Contains([]string{"agent", "allowSharedWorktree", "worktree"}, key.Name) {
+		if key.Env == "" || slices.Contains([]string{"agent", "allowSharedWorktree", "sandbox", "worktree"}, key.Name) {
 			continue // keys in a list have no flag; these are flags of the verbs
 		}
 		if !namesSetting("--" + key.Name) {

@@ -16,7 +16,8 @@
 //
 //   - Layers, later ones win: built-in, the person's settings.json, the project's settings.json,
 //     its settings.local.json, RALPH_* variables, flags. Objects merge key by key; lists and
-//     scalars replace.
+//     scalars replace. Another agent.command takes nothing of the agent in the layers below but its
+//     permissions.
 //   - An unknown key, a wrong type, a value out of range or a key set twice is an [*Error] with its
 //     place. Only an unknown RALPH_* variable is a warning: other programs may use it.
 //   - The structs and their tags are the only list of keys: decoding, variables, flags, nearest

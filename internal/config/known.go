@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // KnownAgent is an agent that is known by name. Only their table contains these names.
 type KnownAgent struct {
@@ -23,6 +26,10 @@ type KnownAgent struct {
 	Own *Login
 	// Login says how a person logs in.
 	Login string
+	// Probe are the arguments by which the program prints Missing if it has neither a login nor a
+	// key; nil for an agent whose files say so: Own.
+	Probe   []string
+	Missing string
 	// Conversation are the arguments that begin a conversation with a person in a terminal, with
 	// PromptWord in the place of the first prompt. It is nil if there is no such conversation, or
 	// if it cannot be given a prompt. The source is the documentation of each agent. Some versions
@@ -63,6 +70,10 @@ type Login struct {
 	// Config is a file in that folder. Its key Store says that the login is in the system's
 	// keyring, which cannot be read.
 	Config, Store string
+	// Settings is a file in that folder, and Others are words in it, or variables, by which the
+	// agent pays in another way: another provider, or a program that prints a key.
+	Settings string
+	Others   []string
 }
 
 // Logins of Claude Code 2.1 and Codex 0.169.
@@ -70,8 +81,12 @@ var (
 	claudeOwn = &Login{
 		Variables: []string{"CLAUDE_CODE_OAUTH_TOKEN"}, Folder: "CLAUDE_CONFIG_DIR", Default: ".claude",
 		File: ".credentials.json", Keychain: "Claude Code-credentials",
+		Settings: "settings.json", Others: []string{"apiKeyHelper", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	}
-	codexOwn = &Login{Folder: "CODEX_HOME", Default: ".codex", File: "auth.json", Config: "config.toml", Store: "cli_auth_credentials_store"}
+	codexOwn = &Login{
+		Folder: "CODEX_HOME", Default: ".codex", File: "auth.json", Config: "config.toml", Store: "cli_auth_credentials_store",
+		Settings: "config.toml", Others: []string{"model_provider", "CODEX_ACCESS_TOKEN"},
+	}
 )
 
 var (
@@ -86,7 +101,7 @@ var promptAlone = []string{PromptWord}
 
 var knownAgents = [...]KnownAgent{
 	{Program: "claude", Protocol: ProtocolClaude, Conversation: promptAlone, Tried: true, Keys: claudeKeys, Own: claudeOwn, Login: claudeLogin, also: []string{"claude-code"}},
-	{Program: "pi", Protocol: ProtocolPi, Conversation: promptAlone, Tried: true, Login: piLogin, also: []string{"pi-coding-agent"}},
+	{Program: "pi", Protocol: ProtocolPi, Conversation: promptAlone, Tried: true, Login: piLogin, Probe: []string{"--list-models"}, Missing: "No models available", also: []string{"pi-coding-agent"}},
 	{Program: "codex", Protocol: ProtocolCodex, Conversation: promptAlone, Tried: true, Keys: codexKeys, Own: codexOwn, Login: codexLogin},
 	{Program: "amp", Protocol: ProtocolAmp, Login: "run 'amp login'", also: []string{"ampcode"}},
 	{Program: "opencode", Protocol: ProtocolACP, Conversation: []string{"--prompt", PromptWord}, Tried: true, Login: "run 'opencode auth login'", also: []string{"opencode-ai"}},
@@ -116,6 +131,16 @@ func (a Agent) Known() (KnownAgent, bool) {
 		return KnownAgent{}, false
 	}
 	return knownAgents[at], true
+}
+
+// sameProgram reports whether two settings name the same program, each in its own way: by its path,
+// its package, or with other arguments.
+func (a Agent) sameProgram(b Agent) bool {
+	name := func(a Agent) string {
+		known, _ := KnownProgram(a.Program())
+		return cmp.Or(known.Program, a.Program())
+	}
+	return name(a) == name(b)
 }
 
 // KnownProgram returns what is known of a program by its name, as [Agent.Program] returns it.

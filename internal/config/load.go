@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -78,17 +79,23 @@ type Loaded struct {
 func Load(source Source) (Loaded, error) {
 	l := Loaded{Settings: Defaults(), Origins: map[string]Origin{}}
 	for _, file := range source.files() {
+		before := l.Settings
 		if err := l.file(file); err != nil {
 			return Loaded{}, err
 		}
+		l.replaceAgents(before, file.layer)
 	}
 	slices.SortStableFunc(l.Parts, func(a, b Part) int { return strings.Compare(a.Key, b.Key) })
+	before := l.Settings
 	if err := l.env(source.Env); err != nil {
 		return Loaded{}, err
 	}
+	l.replaceAgents(before, LayerEnv)
+	before = l.Settings
 	if err := l.flags(source.Flags); err != nil {
 		return Loaded{}, err
 	}
+	l.replaceAgents(before, LayerFlags)
 	l.chooseAgents()
 	err := checkTogether(l.Settings)
 	if err != nil {
@@ -202,6 +209,39 @@ func (l *Loaded) text(layer Layer, name, key, value string) *Error {
 		err.File = name
 	}
 	return err
+}
+
+// replaceAgents drops what the layers below said of an agent that this layer replaces by another:
+// its flags, its model and its protocol are not those of the other. What an agent may do stays, as
+// a limit that a person has set.
+func (l *Loaded) replaceAgents(before Settings, layer Layer) {
+	l.replaceAgent("agent.", before.Agent, l.Settings.Agent, layer)
+	l.replaceAgent("review.agent.", before.Review.Agent, l.Settings.Review.Agent, layer)
+}
+
+func (l *Loaded) replaceAgent(prefix string, was, is Agent, layer Layer) {
+	if was.Command == "" || was.sameProgram(is) {
+		return
+	}
+	for key, origin := range l.Origins {
+		name, ok := strings.CutPrefix(key, prefix)
+		if !ok || name == "permissions" || origin.Layer >= layer {
+			continue
+		}
+		f, entry := lookUp(key)
+		place := reflect.ValueOf(&l.Settings).Elem().FieldByIndex(f.index)
+		switch {
+		case entry == "" && f.Kind != KindMap: // whose entries have origins of their own
+			place.SetZero()
+		case entry != "":
+			merged := maps.Clone(place.Interface().(map[string]string))
+			if delete(merged, entry); len(merged) == 0 {
+				merged = nil
+			}
+			place.Set(reflect.ValueOf(merged))
+		}
+		delete(l.Origins, key)
+	}
 }
 
 // chooseAgents resolves agent and agents if both are set, and likewise review.agent and

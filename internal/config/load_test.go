@@ -95,6 +95,26 @@ func TestLayersMerge(t *testing.T) {
 			layers{project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`, flags: map[string]string{"agent.command": "pi"}},
 			func(s *Settings) { s.Agent.Command = "pi" },
 		},
+		"another agent in a later layer takes nothing of the one below but its permissions": {
+			layers{
+				home:    `{"agent": {"command": "claude", "model": "opus", "flags": ["--x"], "protocol": "text", "env": {"A": "1"}, "permissions": "ask"}}`,
+				project: `{"agent": {"thinking": "high"}, "review": {"agent": {"command": "codex", "model": "gpt"}}}`,
+				flags:   map[string]string{"agent.command": "/opt/bin/pi", "agent.env.B": "2", "review.agent.command": "claude"},
+			},
+			func(s *Settings) {
+				s.Agent = Agent{Command: "/opt/bin/pi", Env: map[string]string{"B": "2"}, Permissions: "ask"}
+				s.Review.Agent = Agent{Command: "claude"}
+			},
+		},
+		"the same agent by another name keeps what the layers below say of it": {
+			layers{
+				home:  `{"agent": {"command": "claude", "model": "opus"}}`,
+				flags: map[string]string{"agent.command": "npx @anthropic-ai/claude-code@2", "agent.flags": "--x"},
+			},
+			func(s *Settings) {
+				s.Agent = Agent{Command: "npx @anthropic-ai/claude-code@2", Model: "opus", Flags: []string{"--x"}}
+			},
+		},
 		"a list in a later layer replaces an agent": {
 			layers{home: `{"agent": {"command": "pi", "model": "x"}}`, project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`},
 			func(s *Settings) { s.Agents = []Agent{{Command: "claude"}, {Command: "codex"}} },

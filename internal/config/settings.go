@@ -154,6 +154,7 @@ type Journal struct {
 
 // Guard says which commands of an agent the hook pre-tool-use refuses.
 type Guard struct {
+	Hooks    bool     `json:"hooks" trust:"asked" doc:"give Claude Code and Codex ralph's hooks for the loop, without a plugin: the guard, warnings of a full context window, checks before a stop"`
 	Unknown  string   `json:"unknown" trust:"asked" enum:"ask,deny,allow" doc:"what to answer about a command that cannot be judged; in a loop, ask is deny, because no person can answer"`
 	Allow    []string `json:"allow,omitempty" trust:"asked" doc:"commands that are always allowed, by their first words: \"git push --force\""`
 	Deny     []string `json:"deny,omitempty" trust:"free" doc:"commands that are always refused, by their first words"`
@@ -263,7 +264,7 @@ func Defaults() Settings {
 		Journal:   Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		SCM:      SCM{Draft: true},
-		Guard:    Guard{Unknown: "ask"},
+		Guard:    Guard{Hooks: true, Unknown: "ask"},
 		Terminal: Terminal{Title: true, Progress: true, Status: true, Notify: true},
 	}
 }

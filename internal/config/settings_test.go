@@ -119,6 +119,7 @@ func TestDefaults(t *testing.T) {
 		"scm.addUntracked":         "false",
 		"guard.allow":              "[]",
 		"guard.deny":               "[]",
+		"guard.hooks":              "true",
 		"guard.off":                "[]",
 		"guard.sessions":           "false",
 		"telemetry.otlp.content":   "false",

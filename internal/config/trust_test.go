@@ -117,9 +117,14 @@ func TestParts(t *testing.T) {
 		{
 			name:   "parts that a person overrides are not asked about, others are",
 			team:   `{"agent":{"command":"a","flags":["--evil"]},"guardrails":[{"command":"x"}]}`,
-			source: Source{Flags: map[string]string{"agent.command": "mine"}, Env: []string{"RALPH_GUARDRAILS=[]"}},
+			source: Source{Flags: map[string]string{"agent.command": "/opt/a"}, Env: []string{"RALPH_GUARDRAILS=[]"}},
 			parts:  []string{"agent.command=a @settings.json:1", `agent.flags=["--evil"] @settings.json:1`, `guardrails[0]={"command":"x","failAction":"APPEND"} @settings.json:1`},
 			asked:  []string{`agent.flags=["--evil"] @settings.json:1`},
+		},
+		{
+			name: "what a replaced agent would get", team: `{"agent":{"command":"a","flags":["--evil"]}}`, source: Source{Flags: map[string]string{"agent.command": "mine"}},
+			parts: []string{"agent.command=a @settings.json:1", `agent.flags=["--evil"] @settings.json:1`},
+			asked: []string{},
 		},
 		{
 			name: "a list of agents that a flag replaces",

@@ -125,6 +125,40 @@ func variablesOf(environ []string) map[string]string {
 	return variables
 }
 
+// LoginMissing reports whether an agent has neither a login of its own nor another way to pay, as
+// far as its files and the environment show it, or its program, which a nil ask does not run. A
+// doubt counts as a login.
+func LoginMissing(a config.Agent, environ []string, ask func(argv []string) (output string, code int, ok bool)) bool {
+	known, ok := config.KnownProgram(a.Program())
+	if !ok || a.Provider != "" || len(a.Env) > 0 {
+		return false
+	}
+	if known.Probe != nil && ask != nil {
+		argv, err := config.Agent{Command: a.Command}.Argv()
+		if err != nil {
+			return false
+		}
+		output, _, _ := ask(append(argv, known.Probe...))
+		return strings.Contains(output, known.Missing)
+	}
+	own := known.Own
+	if own == nil {
+		return false
+	}
+	variables := variablesOf(environ)
+	for _, name := range slices.Concat(known.Keys, own.Others) {
+		if variables[name] != "" {
+			return false
+		}
+	}
+	text, err := safefile.ReadLinked(filepath.Join(folderOf(own, variables), own.Settings), maxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(own.Others, func(word string) bool { return strings.Contains(string(text), word) }) {
+		return false
+	}
+	why, _ := findLogin(own, variables)
+	return why == KeysForNoLogin
+}
+
 // findLogin reports whether an agent has a login, and where.
 func findLogin(l *config.Login, variables map[string]string) (why, place string) {
 	if l == nil {
@@ -135,13 +169,9 @@ func findLogin(l *config.Login, variables map[string]string) (why, place string)
 			return KeysForLogin, name
 		}
 	}
-	folder := variables[l.Folder]
+	folder := folderOf(l, variables)
 	if folder == "" {
-		home := variables["HOME"]
-		if home == "" {
-			return KeysForUnknown, "HOME is not set"
-		}
-		folder = filepath.Join(home, l.Default)
+		return KeysForUnknown, "HOME is not set"
 	}
 	file := filepath.Join(folder, l.File)
 	switch info, err := os.Stat(file); {
@@ -170,6 +200,14 @@ func findLogin(l *config.Login, variables map[string]string) (why, place string)
 		return KeysForLogin, "the keychain"
 	}
 	return KeysForNoLogin, ""
+}
+
+// folderOf returns the agent's folder; "" if it is not known.
+func folderOf(l *config.Login, variables map[string]string) string {
+	if folder := variables[l.Folder]; folder != "" || variables["HOME"] == "" {
+		return folder
+	}
+	return filepath.Join(variables["HOME"], l.Default)
 }
 
 // maxConfig limits how much of an agent's settings is read.

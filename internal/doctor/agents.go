@@ -38,8 +38,10 @@ type foundAgent struct {
 	Env  []string `json:"env,omitempty"` // added to the environment
 	May  string   `json:"may,omitempty"` // what it may do then without being asked
 	// Keys are its API keys in the environment, and those that it gets without agent.passKeys.
-	Keys       *event.Keys `json:"keys,omitempty"`
-	keyMessage string
+	Keys *event.Keys `json:"keys,omitempty"`
+	// LoginMissing says that neither a login nor a key was found, and how a person logs in.
+	LoginMissing string `json:"loginMissing,omitempty"`
+	keyMessage   string
 }
 
 // can lists the abilities of the agent's protocol.
@@ -97,6 +99,9 @@ func describe(e *cli.Env, known config.KnownAgent, path string) foundAgent {
 	if keys := credentials.DecideKeys(settings, e.Environ); keys.Why != "" {
 		a.Keys, a.keyMessage = &keys.Keys, keys.Message(known.Program)
 	}
+	if credentials.LoginMissing(settings, e.Environ, launch.Asks(e)) {
+		a.LoginMissing = noLogin(known)
+	}
 	if version, err := programVersion(e, path, "--version"); err != nil {
 		a.Version = "(" + err.Error() + ")"
 	} else {
@@ -109,6 +114,9 @@ func describe(e *cli.Env, known config.KnownAgent, path string) foundAgent {
 	}
 	return a
 }
+
+// noLogin says that an agent cannot pay, and what to do.
+func noLogin(known config.KnownAgent) string { return "no login is found: " + known.Login }
 
 // lookUp finds the agent's program.
 func lookUp(a config.Agent) (path, program string, err error) {
@@ -172,6 +180,10 @@ func agentFinding(e *cli.Env, what string, a config.Agent, another bool, ask run
 	if command.Lax {
 		f.State = warns
 		hints = append(hints, key+".permissions="+a.Permissions+" cannot be enforced on it")
+	}
+	if ask != nil && credentials.LoginMissing(a, e.Environ, ask) {
+		known, _ := a.Known()
+		f.State, hints = warns, append([]string{noLogin(known)}, hints...)
 	}
 	if command.May != "" {
 		hints = append(hints, "it may do: "+command.May)

@@ -23,8 +23,8 @@ import (
 // its starter removes its files. If it could not, the loop's name counts as free.
 
 // agentRan reports whether a loop's agent ran, or may have run: its start was decided, and the
-// runner recorded no more.
-func agentRan(dir string) (ran, perhaps bool, err error) {
+// runner recorded no more. worked says that it used a tool, or that an iteration counts.
+func agentRan(dir string) (ran, perhaps, worked bool, err error) {
 	first := true
 	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
 		var payload event.Payload
@@ -32,33 +32,43 @@ func agentRan(dir string) (ran, perhaps bool, err error) {
 			payload, err = event.Decode(e)
 		}
 		if err != nil || first && e.Seq > 1 { // the events before are gone
-			return true, true, err
+			return true, true, true, err
 		}
 		switch p := payload.(type) {
 		case event.AgentStarted:
-			return true, true, nil
+			ran, perhaps = true, true
+		case event.ToolCalled:
+			worked = true
+		case event.IterationEnded:
+			worked = worked || ran && !p.Refunded
 		case event.Decided:
 			perhaps = perhaps || p.Do == event.DoStart
 		case event.EffectFailed:
-			perhaps = perhaps && p.Do != event.DoStart
+			perhaps = perhaps && (ran || p.Do != event.DoStart)
+		}
+		if worked {
+			return true, true, true, nil
 		}
 		first = false
 	}
-	return false, perhaps, nil
+	return ran, perhaps, false, nil
 }
 
 // chooseForEnded decides what happens to an ended loop that has the name of the new one. It returns
 // an error, or sets one of the flags as if it had been given.
 func (v *Start) chooseForEnded(e *cli.Env, before loopState) error {
-	_, ran, err := agentRan(v.Dir)
+	_, perhaps, worked, err := agentRan(v.Dir)
 	if err != nil {
 		return err
 	}
 	completed := before.State.Status() == event.StatusCompleted
 	prompted := v.Prompt != "" || v.PromptFile != "" || v.Task != ""
 	switch exists := runner.Exists(v.Name, &before.State); {
-	case !ran && !completed:
+	case !perhaps && !completed:
 		v.Fresh = true
+	case !worked && before.State.Status() == event.StatusFailed: // such as a login that was missing
+		cli.Tell(e.Stderr, "loop %s did no work before it failed: it begins again", v.Name)
+		v.Fresh, v.Resume = prompted, !prompted // its own task goes with it
 	case e.StdinIsTerminal() && cli.OnTerminal(e.Stderr) && !v.JSON:
 		return v.ask(e, exists, prompted)
 	case completed && prompted:
@@ -170,7 +180,7 @@ func (v *Start) checkNeverRan(r readiness) error {
 	if err != nil {
 		return err
 	}
-	ran, perhaps, err := agentRan(v.Dir)
+	ran, perhaps, _, err := agentRan(v.Dir)
 	// A runner that reports that it could not begin has not carried out what it had decided.
 	if err == nil && (state.Begun() && state.Lifecycle.PID != r.PID || ran || perhaps && r.Error == "") {
 		err = ChangedMeanwhile(v.Name)

@@ -29,7 +29,8 @@ type Options struct {
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
 	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
-	Model               string            `often:"" placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	HostAgent           map[string]string `hidden:"" mapsep:"none" help:"The settings of the agent that a start takes if no others name one: the agent in whose session it is typed."`
 	Set                 map[string]string `often:"" complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Tasks               bool              `often:"" help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
 	SkipReview          bool              `help:"With --tasks: an iteration that implements a story also says that it is done."`
@@ -37,6 +38,9 @@ type Options struct {
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Worktree            *string           `often:"" placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
+	Sandbox             *string           `often:"" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in the strongest that there is here, or not at all."`
+	NoSandbox           bool              `help:"Run the agent in no sandbox, whatever the settings say."`
+	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`
@@ -66,6 +70,20 @@ func (o *Options) flags() map[string]string {
 	}
 	if o.CompletionResponse != nil { // also an empty one, which is an error
 		flags["completionResponse"] = *o.CompletionResponse
+	}
+	switch {
+	case o.NoSandbox:
+		flags["sandbox.mode"] = string(sandbox.None)
+	case o.Sandbox == nil:
+	case *o.Sandbox == "":
+		flags["sandbox.mode"] = string(sandbox.Strongest(o.Worktree != nil || o.worktree != nil))
+	case strings.HasPrefix(*o.Sandbox, "{"):
+		flags["sandbox"] = *o.Sandbox
+	default:
+		flags["sandbox.mode"] = *o.Sandbox
+	}
+	if o.NoGuard {
+		flags["guard.hooks"] = "false"
 	}
 	if o.FollowPR {
 		flags["scm.followPR"] = "true"
@@ -147,8 +165,10 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if err := o.checkTrust(e, loaded); err != nil {
 		return config.Loaded{}, err
 	}
-	if _, given := loaded.Origins["sandbox.mode"]; given && loaded.Settings.Sandbox.Mode == string(sandbox.None) {
-		cli.Tell(e.Stderr, "sandbox.mode is none: the guard hook is all that there is between the agent and this machine")
+	if len(loaded.Settings.Candidates()) == 0 {
+		if loaded, err = o.chooseAgent(e, workDir); err != nil {
+			return config.Loaded{}, err
+		}
 	}
 	if err := o.addStories(e, &loaded); err != nil {
 		return config.Loaded{}, err
@@ -158,13 +178,32 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 			return config.Loaded{}, err
 		}
 	}
-	if len(loaded.Settings.Candidates()) == 0 {
-		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
-	}
 	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.Worktree != nil || o.worktree != nil, o.stories != nil); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil
+}
+
+// chooseAgent adds an agent to settings that name none, as if a person had given it.
+func (o *Options) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
+	if o.HostAgent["command"] == "" {
+		var err error
+		if o.Agent, err = ChooseAgent(e); err != nil {
+			return config.Loaded{}, err
+		}
+		return e.Settings(o.flags(), workDir)
+	}
+	given := maps.Clone(o.Set)
+	if given == nil {
+		given = map[string]string{}
+	}
+	for key, value := range o.HostAgent {
+		if given["agent."+key] == "" && value != "" {
+			given["agent."+key] = value
+		}
+	}
+	o.Set = given
+	return e.Settings(o.flags(), workDir)
 }
 
 // branch returns the folder whose branch the loop works on; "" for one on a branch of its own.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
@@ -44,6 +46,9 @@ func preflight(e *cli.Env, settings config.Settings, workDir, tree string, workt
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
 		warnings = append(warnings, permissionWarnings(settings, workDir)...)
+		if text := heldBack(settings, workDir); text != "" {
+			warnings = append(warnings, text)
+		}
 		err = cmp.Or(checkSandbox(settings.Sandbox, worktree), checkForge(e, settings.SCM, tree), checkCollector(e, settings.Telemetry.OTLP))
 	}
 	for _, warning := range warnings {
@@ -121,6 +126,44 @@ func UnprovableClaim(e *cli.Env, settings config.Settings) string {
 			agent.ResolvedProtocol(), e.Root())
 	}
 	return ""
+}
+
+// heldBack says in one line what keeps the agents from doing whatever this user may do; "" for
+// rehearsals alone, which do what a person wrote.
+func heldBack(settings config.Settings, workDir string) string {
+	agents, mode := settings.AllAgents(), sandbox.Mode(settings.Sandbox.Mode)
+	played := func(a config.Agent) bool { return a.ResolvedProtocol() == config.ProtocolRehearsal }
+	agents = slices.DeleteFunc(slices.Clone(agents), played)
+	if len(agents) == 0 {
+		return ""
+	}
+	every := func(holds func(config.Agent) bool) bool {
+		return !slices.ContainsFunc(agents, func(a config.Agent) bool { return !holds(a) })
+	}
+	var by []string
+	switch mode {
+	case sandbox.None, "":
+	case sandbox.Auto:
+		by = append(by, "the strongest sandbox that holds here")
+	default:
+		by = append(by, "sandbox "+string(mode))
+	}
+	if every(func(a config.Agent) bool {
+		_, command, err := runner.Prepared(a, workDir, nil)
+		return err == nil && !command.Lax && a.Permissions != "" && a.Permissions != agent.PermitFull
+	}) {
+		by = append(by, "its own permissions (agent.permissions)")
+	}
+	guard := !mode.Contained() && every(func(a config.Agent) bool { return runner.GetsHooks(settings, a) })
+	switch {
+	case len(by) == 0 && guard:
+		return "only the guard holds the agent back, which refuses commands that look harmful: 'ralph start --sandbox' does more"
+	case len(by) == 0:
+		return "nothing holds the agent back: 'ralph start --sandbox' does"
+	case guard:
+		by = append(by, "the guard")
+	}
+	return "the agent is held back by " + strings.Join(by, " and ")
 }
 
 // permissionWarnings names the agents on which agent.permissions cannot be enforced.

@@ -36,7 +36,11 @@ func (i *Interview) agent(e *cli.Env) (argv func(prompt string) ([]string, error
 		candidates = []config.Agent{loaded.Settings.Agent}
 	}
 	if len(candidates) == 0 {
-		return nil, nil, cli.Refuse(launch.AgentHint(), "no agent is chosen")
+		command, err := launch.ChooseAgent(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		candidates = []config.Agent{{Command: command}}
 	}
 	agent := candidates[0]
 	for name, value := range agent.Env {

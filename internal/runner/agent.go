@@ -129,6 +129,14 @@ func specOf(a config.Agent) (agent.Spec, error) {
 	}, nil
 }
 
+// GetsHooks reports whether an agent is given ralph's hooks: Claude Code and Codex are, if their
+// program is known by its name.
+func GetsHooks(s config.Settings, a config.Agent) bool {
+	known, ok := config.KnownProgram(a.Program())
+	return ok && s.Guard.Hooks && filepath.Base(OwnProgram()) == "ralph" && (known.Program == "claude" || known.Program == "codex") &&
+		(a.ResolvedProtocol() == known.Protocol || a.ResolvedProtocol() == config.ProtocolText)
+}
+
 // resumable reports whether the agent can continue an earlier session.
 func resumable(a config.Agent) bool {
 	switch a.ResolvedProtocol() {
@@ -203,6 +211,9 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, fmt.Errorf("look for the first iteration: %w", err)
 	}
 	spec.Dir, spec.LoopDir = r.WorkDir, r.Dir
+	if GetsHooks(r.Settings, a) && !r.sandbox.Contains() && p.Purpose != agent.PurposeMessage {
+		spec.Hooks = OwnProgram()
+	}
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
 	quiet := slices.Contains(r.started, place)
 	if p.Purpose == "" && !quiet {
@@ -219,7 +230,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		KeepRaw: r.Settings.Journal.Raw,
 		Now:     r.clock,
 
-		Secrets: r.redactor, Linger: r.linger, Wrap: r.wrap,
+		Secrets: r.redactor, Linger: r.linger, Wrap: r.wrap, Hides: r.sandbox.Hides(),
 	}, nil
 }
 

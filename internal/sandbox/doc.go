@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -132,6 +133,18 @@ func (m Mode) program() string {
 	return ""
 }
 
+// Strongest returns the strongest sandbox without a container whose program is here, for a loop in
+// a worktree of its own or not. If there is none, it is the one whose check says what is missing.
+func Strongest(worktree bool) Mode {
+	local := slices.DeleteFunc(Local(), func(m Mode) bool { return m == Landlock && !worktree })
+	for _, mode := range local {
+		if mode.Check() == nil {
+			return mode
+		}
+	}
+	return local[0]
+}
+
 // Contained reports whether the agent's program is that of an image, not of this machine.
 func (m Mode) Contained() bool { return slices.Contains([]Mode{Docker, Podman, DockerSandbox}, m) }
 
@@ -226,13 +239,33 @@ func (b *Box) Refused() (count int, hosts []string) {
 	return b.proxy.Refused()
 }
 
+// Contains reports whether the agent is in an image or a machine of its own, where ralph is not.
+func (b *Box) Contains() bool { return b != nil && b.Mode.Contained() }
+
+// Hides says what an agent does not find in the sandbox although it is there outside; "" if that is
+// nothing, or a machine of its own.
+func (b *Box) Hides() string {
+	if b == nil || b.Mode != Bwrap && b.Mode != Landlock && b.Mode != Seatbelt {
+		return ""
+	}
+	hidden := "much of the home folder"
+	if b.Mode == Bwrap {
+		hidden = strings.Join(emptied, ", ") + " and " + hidden
+	}
+	return fmt.Sprintf("sandbox %s hides %s from the agent; sandbox.read shows it what it needs of that", b.Mode, hidden)
+}
+
 // Wrap returns the command that runs argv in the sandbox, and its environment.
 func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error) {
 	if b == nil {
 		return argv, env, nil
 	}
 	if !b.Mode.Contained() && b.Mode != None && len(argv) > 0 {
-		if _, err := exec.LookPath(argv[0]); err != nil && !strings.ContainsRune(argv[0], '/') {
+		program := argv[0]
+		if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+			program = filepath.Join(b.Dir, program)
+		}
+		if _, err := exec.LookPath(program); err != nil {
 			return nil, nil, err // here, where it can be reported as what it is
 		}
 	}

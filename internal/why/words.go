@@ -244,6 +244,9 @@ func ofAgent(p event.Payload) string {
 		return text + ", cost unknown"
 	case event.AgentLimited:
 		text := "the agent is limited (" + string(p.Kind) + ")"
+		if p.Kind == event.KindAuth {
+			text = "the agent is not logged in"
+		}
 		if p.Until != "" {
 			text += " until " + p.Until
 		}

@@ -99,12 +99,18 @@ async function start(s: Session, rest: string): Promise<void> {
 
 /** begin starts a detached loop in a folder. The input is its prompt, if there is one. */
 export async function begin(s: Session, args: string[], o: { cwd: string; input?: string; signal?: AbortSignal }): Promise<{ name: string; dir: string }> {
-	const said = obj(await read(["start", ...args, "--detach", "--json"], { ...o, timeout: 120_000 }));
+	const said = obj(await read(["start", ...args, ...host(s), "--detach", "--json"], { ...o, timeout: 120_000 }));
 	const began = { name: line(str(said.name), 100), dir: str(said.dir) };
 	if (began.name === "" || began.dir === "") throw new Error("ralph start did not say what it has started");
 	s.board.started(began.dir);
 	s.board.open();
 	return began;
+}
+
+/** host says what this session works with: a loop for which no settings choose an agent works with the same. */
+function host(s: Session): string[] {
+	const own = { command: "pi", provider: s.ctx.model?.provider, model: s.ctx.model?.id, thinking: s.pi.getThinkingLevel() };
+	return Object.entries(own).flatMap(([key, value]) => (value ? ["--host-agent", `${key}=${value}`] : []));
 }
 
 async function attach(s: Session, rest: string): Promise<void> {

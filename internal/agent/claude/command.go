@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		d.session = nameSession(argv, spec.Session)
 	}
 	command, err := complete(argv, spec, true)
-	command.Notice = notice
+	command.Notice = cmp.Or(command.Notice, notice)
 	return command, err
 }
 
@@ -162,7 +163,30 @@ func complete(argv *agent.Argv, spec agent.Spec, asks bool) (agent.Command, erro
 	case !argv.Has("--effort"):
 		env = append(env, "MAX_THINKING_TOKENS=0")
 	}
-	return agent.Command{Argv: argv.End(), Env: env, Drop: marks, ParentDeath: true, May: may}, nil
+	var notice string
+	if hooks := spec.OwnHooks(fileTools...); argv.Has("--settings") && len(hooks) > 0 {
+		notice = "agent.flags has --settings, so ralph's hooks are not given to claude: 'ralph plugin install claude' does that"
+	} else if len(hooks) > 0 {
+		argv.Add("--settings", hookSettings(hooks))
+	}
+	return agent.Command{Argv: argv.End(), Env: env, Drop: marks, ParentDeath: true, May: may, Notice: notice}, nil
+}
+
+// fileTools are the tools by which Claude changes and reads files, which the guard judges too.
+var fileTools = []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Read", "Grep"}
+
+// hookSettings are settings with these hooks alone. Claude Code 2.1.329 adds them to those of the
+// person and of the project.
+func hookSettings(hooks []agent.Hook) string {
+	type matched struct {
+		Matcher string       `json:"matcher,omitempty"`
+		Hooks   []agent.Hook `json:"hooks"`
+	}
+	events := map[string][]matched{}
+	for _, h := range hooks {
+		events[h.Event] = []matched{{h.Matcher, []agent.Hook{h}}}
+	}
+	return agent.PlainJSON(map[string]any{"hooks": events})
 }
 
 // permit adds flags for what the agent may do, and reports it. If asks is set, ralph answers what

@@ -235,3 +235,20 @@ func answers(said string, code int, ok bool) agent.Ask {
 		return said, code, ok
 	}
 }
+
+// ralph's hooks are settings of their own, unless the user's flags have some.
+func TestHooksAreAdded(t *testing.T) {
+	spec := agent.Spec{Command: []string{"claude"}, Hooks: "/it's/ralph"}
+	cmd, err := New(nil).Command(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(cmd.Argv, "--settings")
+	if at < 0 || !strings.Contains(cmd.Argv[at+1], `"PreToolUse":[{"matcher":"Bash|Write|Edit|MultiEdit|NotebookEdit|Read|Grep","hooks":[{"type":"command","command":"'/it'\\''s/ralph' hook pre-tool-use","timeout":10}]}]`) {
+		t.Errorf("%q", cmd.Argv)
+	}
+	spec.Flags = []string{"--settings", "mine.json"}
+	if cmd, err = New(nil).Command(spec); err != nil || strings.Contains(strings.Join(cmd.Argv, " "), "pre-tool-use") || !strings.Contains(cmd.Notice, "ralph's hooks are not given") {
+		t.Errorf("%q, %q, %v", cmd.Argv, cmd.Notice, err)
+	}
+}

@@ -132,6 +132,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 			argv = append(argv, opt.words...)
 		}
 	}
+	argv = append(argv, hookSettings(given, spec)...)
 	d.threadParams(given, spec)
 	_, may := sandbox(given, spec)
 	return agent.Command{Argv: argv, May: may}, nil
@@ -254,6 +255,9 @@ func execArgv(given options, spec agent.Spec, has map[string]bool) []string {
 	}
 	if spec.Thinking != "" {
 		add(setting("model_reasoning_effort", quoted(effort(spec.Thinking))), "model_reasoning_effort")
+	}
+	if has == nil || has["-c"] {
+		argv = append(argv, hookSettings(given, spec)...)
 	}
 	for _, opt := range given.all {
 		if opt.name == "-a" || opt.name == "--ask-for-approval" { // which exec does not have

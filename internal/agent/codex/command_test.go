@@ -224,3 +224,25 @@ func TestTextCommand(t *testing.T) {
 		})
 	}
 }
+
+// ralph's hooks are options of the process, with the hashes by which Codex trusts them; those of
+// the user's own options stay.
+func TestHooksAreAdded(t *testing.T) {
+	for _, flags := range [][]string{nil, {"exec"}} {
+		_, cmd := command(t, agent.Spec{Flags: flags, Hooks: "/opt/ralph"})
+		all := strings.Join(cmd.Argv, "\n")
+		for _, want := range []string{
+			`hooks.PreToolUse=[{matcher="Bash|apply_patch",hooks=[{type="command",command="'/opt/ralph' hook pre-tool-use",timeout=10}]}]`,
+			`hooks.Stop=[{hooks=[{type="command",command="'/opt/ralph' hook stop",timeout=30}]}]`,
+			`"/<session-flags>/config.toml:post_tool_use:0:0"={trusted_hash="sha256:`,
+		} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%q is not in %s", want, all)
+			}
+		}
+		_, cmd = command(t, agent.Spec{Flags: append(flags, "-c", "hooks.Stop=[]"), Hooks: "/opt/ralph"})
+		if all = strings.Join(cmd.Argv, "\n"); strings.Contains(all, "hook stop") || !strings.Contains(all, "hook pre-tool-use") {
+			t.Errorf("%s", all)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package codex
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -57,11 +59,18 @@ func (it item) input() []byte {
 		return arguments.Raw()
 	}
 	var input []byte
+	if command := it.get("command"); command.Exists() {
+		text := command.Raw()
+		if script, ok := scriptOf(command.Text()); ok {
+			text = jsonscan.AppendString(nil, script)
+		}
+		input = fmt.Appendf(input, `,"command":%s`, text)
+	}
 	for _, member := range []struct {
 		name  string
 		value jsonscan.Value
 	}{
-		{"command", it.get("command")}, {"cwd", it.get("cwd")}, {"changes", it.get("changes")}, {"query", it.get("query")},
+		{"cwd", it.get("cwd")}, {"changes", it.get("changes")}, {"query", it.get("query")},
 		{"action", it.get("action")}, {"path", it.get("path")}, {"prompt", it.get("prompt", "revisedPrompt")},
 		{"agents", it.receivers()},
 	} {
@@ -74,6 +83,37 @@ func (it item) input() []byte {
 	}
 	input[0] = '{'
 	return append(input, '}')
+}
+
+// shells are the words with which Codex runs what its model writes.
+var shells = regexp.MustCompile(`(?s)^(?:/\S*/)?(?:ba|z|da|k)?sh -l?c (.+)$`)
+
+// scriptOf returns what the model wrote of a command that Codex gives to a shell, as one word in
+// the quotes of that shell; false for any other.
+func scriptOf(command string) (script string, ok bool) {
+	found := shells.FindStringSubmatch(command)
+	if found == nil {
+		return "", false
+	}
+	var word strings.Builder
+	quote := byte(0)
+	for rest := found[1]; rest != ""; rest = rest[1:] {
+		c := rest[0]
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == quote && quote != 0:
+			quote = 0
+		case c == '\\' && quote != '\'' && len(rest) > 1 && (quote == 0 || strings.IndexByte("$`\"\\", rest[1]) >= 0):
+			rest = rest[1:]
+			word.WriteByte(rest[0])
+		case quote == 0 && strings.IndexByte(" \t\n;&|<>()$`", c) >= 0, quote == '"' && (c == '$' || c == '`'):
+			return "", false // more than one word, or not the text itself
+		default:
+			word.WriteByte(c)
+		}
+	}
+	return word.String(), quote == 0
 }
 
 func (it item) receivers() jsonscan.Value { return it.get("receiverThreadIds", "receiver_thread_ids") }
