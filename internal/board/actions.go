@@ -25,7 +25,7 @@ func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
 	case Send:
 		text, err = sendAll(e, effect.Loop, effect.Commands)
 	case Resume:
-		text, err = resume(e, effect.Loop, effect.Text)
+		text, err = resume(e, effect.Loop, effect.Commands)
 	}
 	if err != nil {
 		return explain(err), true
@@ -66,26 +66,27 @@ func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, e
 	return cli.Clean(strings.TrimSpace(out.String())), nil
 }
 
-// resume starts a runner for a loop, with a text for its next prompt unless that is empty.
-func resume(e *cli.Env, s registry.Status, text string) (string, error) {
+// resume starts a runner for a loop, which takes the commands: texts for its next prompt.
+func resume(e *cli.Env, s registry.Status, commands []inbox.Command) (string, error) {
 	inner, _, messages := quiet(e)
 	inner.Cwd = s.Project
-	var id string
-	if text != "" {
-		var err error
-		if id, err = send.Drop(s.Name, s.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text}); err != nil {
+	var ids []string
+	for _, c := range commands {
+		id, err := send.Drop(s.Name, s.Dir, c)
+		if err != nil {
 			return "", err
 		}
+		ids = append(ids, id)
 	}
 	start := launch.Start{Name: s.Dir, Resume: true}
 	if _, err := start.Begin(inner); err != nil {
-		if id != "" {
+		for _, id := range ids {
 			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
 		}
 		return "", err
 	}
 	outcome := "loop " + s.Name + " is running again"
-	if text != "" {
+	if len(commands) > 0 {
 		outcome += "; the text is in its next prompt"
 	}
 	return strings.Join(append([]string{outcome}, spoken(messages)...), "\n"), nil

@@ -28,10 +28,9 @@ type Effect struct {
 	Do   Deed
 	Loop registry.Status
 	Call string // what to type for the loop
-	// Commands are sent to the loop in this order.
+	// Commands are sent to the loop in this order. The next runner of a loop that is resumed takes
+	// them.
 	Commands []inbox.Command
-	// Text is for the next prompt of a loop that is resumed; it may be empty.
-	Text string
 }
 
 // Deed is a kind of effect.
@@ -111,6 +110,11 @@ func (m *Model) browse(key string) Effect {
 // act does what a key means for the chosen loop.
 func (m *Model) act(key string) Effect {
 	l := m.chosen()
+	if n := digit(key); n > 0 && l != nil && n <= choicesOf(l) {
+		m.begin(answering, l)
+		m.choose(n)
+		return Effect{}
+	}
 	if l == nil || !slices.Contains([]string{"enter", "a", "s", "x", "p", "r"}, key) {
 		return Effect{}
 	}
@@ -148,12 +152,42 @@ func (m *Model) act(key string) Effect {
 
 // begin begins a question to the person about a loop.
 func (m *Model) begin(mode mode, l *Loop) {
-	m.mode, m.input, m.about, m.asked = mode, line{}, l.File, l.Head.Awaited
+	m.mode, m.input, m.about, m.asked, m.live = mode, line{}, l.File, questionOf(l), l.Live.Alive
+}
+
+// digit is the number that a key types, from 1 to 9; 0 for any other key.
+func digit(key string) int {
+	if len(key) == 1 && key >= "1" && key <= "9" {
+		return int(key[0] - '0')
+	}
+	return 0
+}
+
+// choicesOf is how many answers the agent of a loop expects to what it asks.
+func choicesOf(l *Loop) int {
+	if l.Facts == nil || questionOf(l) != l.Facts.Question {
+		return 0
+	}
+	return len(l.Facts.Choices)
+}
+
+// choose puts the nth answer that the agent expects into the line. A line of the person's own words
+// stays.
+func (m *Model) choose(n int) {
+	l := m.loopOf(m.about)
+	if l == nil || n > choicesOf(l) || m.asked != l.Facts.Question {
+		return
+	}
+	if text := m.input.String(); text != "" && !slices.Contains(l.Facts.Choices, text) {
+		m.Say("the line is not empty; ctrl+u clears it", true)
+		return
+	}
+	m.input = newLine(l.Facts.Choices[n-1])
 }
 
 // beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
 func (m *Model) beginAnswer(l *Loop) {
-	if l.Live.Alive && listing.GroupOf(l.Status) != listing.NeedsYou {
+	if l.Live.Alive && !held(l) && questionOf(l) == 0 {
 		m.Say(nameOf(l)+" asks nothing; s steers its agent", true)
 		return
 	}
@@ -165,15 +199,20 @@ func (m *Model) pauseOrResume(l *Loop) Effect {
 	case !l.Live.Alive:
 		m.Say(nameOf(l)+" has no runner; r resumes it", true)
 		return Effect{}
-	case listing.GroupOf(l.Status) == listing.NeedsYou:
+	case held(l):
 		return m.resumeLive(l)
 	}
 	return m.send(l, inbox.Command{Kind: inbox.Pause})
 }
 
+// held reports whether a loop has a runner that does nothing before a person resumes it.
+func held(l *Loop) bool {
+	return listing.WaitsForPerson(l.Status) || l.Live.Alive && l.Head.Status == event.StatusPaused
+}
+
 // resumeLive resumes a loop that has a runner and is paused or waits for a person.
 func (m *Model) resumeLive(l *Loop) Effect {
-	if listing.GroupOf(l.Status) != listing.NeedsYou {
+	if !held(l) {
 		m.Say(nameOf(l)+" is running: there is nothing to resume", true)
 		return Effect{}
 	}
@@ -222,6 +261,9 @@ func (m *Model) typeText(k Key) Effect {
 	case k.Name == "esc", k.Name == "ctrl+c", l == nil:
 		m.finish()
 		return Effect{}
+	case m.mode == answering && digit(strings.TrimPrefix(k.Name, "alt+")) > 0:
+		m.choose(digit(strings.TrimPrefix(k.Name, "alt+")))
+		return Effect{}
 	case k.Name != "enter":
 		m.input, _ = m.input.edit(k.Name)
 		return Effect{}
@@ -237,13 +279,13 @@ func (m *Model) typeText(k Key) Effect {
 	case !l.Live.Alive && m.mode == steering:
 		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
 		return Effect{}
-	case m.mode == answering && !l.Live.Alive && m.asked > 0:
-		m.asked = 0
+	case m.mode == answering && !l.Live.Alive && m.live:
+		m.live = false
 		m.Say(nameOf(l)+" has ended meanwhile; enter again resumes it with the text, esc leaves", true)
 		return Effect{}
-	case m.mode == answering && l.Live.Alive && l.Head.Awaited > 0 && l.Head.Awaited != m.asked:
-		m.asked = l.Head.Awaited
-		m.Say(nameOf(l)+" waits for something else now; enter again answers that, esc leaves", true)
+	case m.mode == answering && questionOf(l) > 0 && questionOf(l) != m.asked:
+		m.asked = questionOf(l)
+		m.Say(nameOf(l)+" asks something else now; enter again answers that, esc leaves", true)
 		return Effect{}
 	}
 	mode, asked := m.mode, m.asked
@@ -253,12 +295,14 @@ func (m *Model) typeText(k Key) Effect {
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
 	case l.Live.Alive && asked > 0: // the runner refuses it if another person was faster
 		return m.send(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
-	case l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
+	case held(l):
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}, inbox.Command{Kind: inbox.Resume})
 	case l.Live.Alive: // another person was faster
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
+	case asked > 0 && asked == questionOf(l):
+		return m.resume(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
 	}
-	return m.resume(l, text)
+	return m.resume(l, inbox.Command{Kind: inbox.FollowUp, Text: text})
 }
 
 // confirm takes the answer to a question.
@@ -268,7 +312,7 @@ func (m *Model) confirm(key string) Effect {
 	switch {
 	case l == nil:
 	case mode == resuming && (key == "enter" || key == "y"):
-		return m.resume(l, "")
+		return m.resume(l)
 	case mode == stopping && key == "enter":
 		return m.send(l, inbox.Command{Kind: inbox.Stop})
 	case mode == stopping && key == "!":
@@ -280,29 +324,26 @@ func (m *Model) confirm(key string) Effect {
 	return Effect{}
 }
 
-func (m *Model) resume(l *Loop, text string) Effect {
+func (m *Model) resume(l *Loop, commands ...inbox.Command) Effect {
 	m.Say(nameOf(l)+" is being resumed…", false)
-	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Text: text}
+	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Commands: commands}
 }
 
 // GiveBack lets a person edit a text again that was not sent, unless another question is open.
 func (m *Model) GiveBack(e Effect) {
-	mode, text, asked := answering, e.Text, 0
-	if e.Do == Send {
-		text, asked = e.Commands[0].Text, e.Commands[0].Question
-		if len(e.Commands) == 1 && asked == 0 {
-			mode = steering
-		}
-	}
-	if text == "" || m.mode != browsing {
+	if m.mode != browsing || len(e.Commands) == 0 || e.Commands[0].Text == "" {
 		return
 	}
-	m.mode, m.input, m.about, m.asked = mode, newLine(text), e.Loop.File, asked
+	mode, first := answering, e.Commands[0]
+	if e.Do == Send && len(e.Commands) == 1 && first.Question == 0 {
+		mode = steering
+	}
+	m.mode, m.input, m.about, m.asked, m.live = mode, newLine(first.Text), e.Loop.File, first.Question, e.Loop.Live.Alive
 	m.scroll()
 }
 
 // finish ends a question.
-func (m *Model) finish() { m.mode, m.input, m.about, m.asked = browsing, line{}, "", 0 }
+func (m *Model) finish() { m.mode, m.input, m.about, m.asked, m.live = browsing, line{}, "", 0, false }
 
 // hasClaimed reports whether a loop's work is done: to resume it may end it again at once.
 func hasClaimed(l *Loop) bool {

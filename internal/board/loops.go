@@ -26,6 +26,10 @@ type Loop struct {
 type Facts struct {
 	Text string // what it asks, does, or why it ended; clean, in lines
 	Hint string // the next step for a person; clean, in one line
+	// Question is the number of the question that Text is, with the answers that the agent expects;
+	// 0 if it is none.
+	Question int
+	Choices  []string
 	// Since is when it began to wait, to pause, or to do what Text says; zero if it is not known.
 	Since time.Time
 }

@@ -10,7 +10,8 @@ import (
 var manualKeys = [][2]string{
 	{"up down j k", "choose a loop; page up, page down, home and end go further"},
 	{"enter", "attach to it; leaving it comes back here"},
-	{"a", "answer a loop that waits for you; resume any other with a text for its agent"},
+	{"a", "answer what its agent asks; resume a loop that is held or has ended with a text"},
+	{"1 to 9", "take that answer of those that the agent expects; enter sends it"},
 	{"s", "steer: send its agent a message"},
 	{"x", "stop it, after its iteration or now"},
 	{"p", "pause it, or resume it if it is paused or waits for you"},
@@ -22,7 +23,7 @@ var manualKeys = [][2]string{
 }
 
 var manualGroups = [][2]string{
-	{"needs you", "it waits for you or is paused; it ended because only a person can help (blocked, not logged in, no quota); or its runner died"},
+	{"needs you", "its agent asks something; it waits for you or is paused; it ended because only a person can help (blocked, not logged in, no quota); or its runner died"},
 	{"working", "it continues by itself, also after a rate limit"},
 	{"ended", "completed, stopped, or failed"},
 }

@@ -36,6 +36,7 @@ type Model struct {
 	input  line   // what is being typed
 	about  string // the entry's file of the loop that the input is about
 	asked  int    // the number of the question that the input answers; 0 if it has none
+	live   bool   // the loop that the input is about had a runner when the person saw it last
 	filter string
 	notice notice
 }
@@ -104,6 +105,8 @@ func callOf(l *Loop) string {
 	switch question := listing.Question(l.Status); {
 	case question != "":
 		return render.Clean(question)
+	case questionOf(l) > 0:
+		return render.Clean(l.Facts.Text)
 	case l.Died:
 		return "its runner died"
 	case l.Head.Reason != "":
@@ -111,6 +114,25 @@ func callOf(l *Loop) string {
 		return strings.TrimSpace(end + " " + why)
 	}
 	return stateOf(l, l.Head.At)
+}
+
+// questionOf is the number of the question that an answer to a loop is for; 0 if its agent asks none.
+func questionOf(l *Loop) int {
+	switch {
+	case l.Head.Awaited > 0:
+		return l.Head.Awaited
+	case l.Facts == nil || listing.WaitsForPerson(l.Status):
+		return 0
+	}
+	return l.Facts.Question
+}
+
+// textOf is the question of a loop's agent as far as it was read.
+func textOf(l *Loop) string {
+	if l.Facts == nil || l.Facts.Question == 0 {
+		return ""
+	}
+	return l.Facts.Text
 }
 
 // Say shows the outcome of an effect.
@@ -150,7 +172,7 @@ func (m *Model) matches(l *Loop) bool {
 	if m.Here && !l.Here || m.Running && !l.Live.Alive {
 		return false
 	}
-	text := strings.ToLower(strings.Join([]string{l.Call, l.Path, agentOf(l), listing.GroupOf(l.Status).String(), stateOf(l, m.snapshot.At), listing.Question(l.Status)}, "\n"))
+	text := strings.ToLower(strings.Join([]string{l.Call, l.Path, agentOf(l), listing.GroupOf(l.Status).String(), stateOf(l, m.snapshot.At), listing.Question(l.Status), textOf(l)}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(m.filter)) {
 		if !strings.Contains(text, word) {
 			return false

@@ -289,13 +289,16 @@ func (m *Model) textLines(l *Loop, most int) []string {
 	}
 	width := min(m.Width-indent, widestText)
 	style, lines := m.Theme.Text, []string(nil)
-	if listing.GroupOf(l.Status) == listing.Working {
+	if listing.GroupOf(l.Status) == listing.Working && l.Facts.Question == 0 {
 		lines = []string{m.doing(l.Facts, width)}
 	} else {
 		lines = m.wrapped(l.Facts.Text, width, most)
 	}
 	if listing.GroupOf(l.Status) != listing.NeedsYou {
 		style = m.Theme.Dim
+	}
+	if choices := m.choices(l); choices != "" {
+		lines = append(lines, render.Cut(choices, width))
 	}
 	if hint := l.Facts.Hint; hint != "" && l.File == m.selected {
 		lines = append(lines, render.Cut("→ "+hint, width))
@@ -304,6 +307,15 @@ func (m *Model) textLines(l *Loop, most int) []string {
 		lines[i] = strings.Repeat(" ", indent) + style.Render(lines[i])
 	}
 	return lines
+}
+
+// choices are the answers that the agent of a loop expects, with the digits that take them.
+func (m *Model) choices(l *Loop) string {
+	var parts []string
+	for i := range choicesOf(l) {
+		parts = append(parts, fmt.Sprintf("%d %s", i+1, l.Facts.Choices[i]))
+	}
+	return strings.Join(parts, " · ")
 }
 
 // doing says in one line what a loop does, and for how long if that is long.

@@ -25,6 +25,8 @@ func TestGroupsSayWhoActs(t *testing.T) {
 		"waits silently": {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusWaiting, Waiting: "a person"}}, NeedsYou, ""},
 		"paused":         {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusPaused}}, NeedsYou, ""},
 		"stopping":       {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusStopping}}, Working, ""},
+		"asks and works": {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusRunning, Questions: 1}}, NeedsYou, ""},
+		"ended and asks": {registry.Status{Head: registry.Summary{Status: event.StatusCompleted, Reason: "promise", Questions: 1}}, NeedsYou, ""},
 		"died":           {registry.Status{Died: true, Head: registry.Summary{Status: event.StatusWaiting, Waiting: "a person: x"}}, NeedsYou, ""},
 		"unreadable":     {registry.Status{Err: errors.New("no")}, NeedsYou, ""},
 		"gone":           {registry.Status{Gone: true, Head: registry.Summary{Status: event.StatusUnknown}}, Ended, ""},

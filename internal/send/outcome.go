@@ -27,7 +27,7 @@ type Report struct {
 	ID        string         `json:"id"`
 	Loop      string         `json:"loop"`
 	Kind      string         `json:"kind"`
-	Outcome   string         `json:"outcome"` // received, delivered or refused
+	Outcome   string         `json:"outcome"` // received, delivered, refused, or kept for the next runner
 	How       event.Delivery `json:"how,omitempty"`
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
@@ -37,9 +37,13 @@ type Report struct {
 	// nothing happens until a person resumes the loop
 	Resting bool `json:"resting,omitempty"`
 
-	key    string       // of a setting
-	origin event.Origin // of the command, as the runner found it
+	key      string       // of a setting
+	origin   event.Origin // of the command, as the runner found it
+	replaced string       // the answer that was kept before
 }
+
+// kept is the outcome of an answer to a loop without a runner: the next one takes it.
+const kept = "kept"
 
 // watch reads the events after seq until the command's outcome is known, the patience is over, or
 // the runner has exited.
@@ -145,6 +149,10 @@ func (f *Report) refusal() error {
 func (f *Report) Message() string {
 	kind, received := inbox.Kind(f.Kind), f.Outcome == "received"
 	switch {
+	case f.Outcome == kept && f.replaced != "":
+		return fmt.Sprintf("answer kept for loop %s, in place of %q; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.replaced, f.Loop)
+	case f.Outcome == kept:
+		return fmt.Sprintf("answer kept for loop %s; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.Loop)
 	case received && f.Orphan:
 		return fmt.Sprintf("%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' resumes it", f.Kind, f.Loop, f.Loop)
 	case received && f.Resting:
