@@ -59,8 +59,8 @@ func Withdraw(loopDir, id string) (bool, error) {
 	return false, nil
 }
 
-// Dropped returns the first commands of people that no runner has claimed, at most PassLimit, in the
-// order of their ids. It leaves out what is not one, such as a file that is being written.
+// Dropped returns the first commands of people that no runner has claimed, at most PassLimit, in
+// the order of their ids. It leaves out what is not one, such as a file that is being written.
 func Dropped(loopDir string) ([]Command, error) {
 	d, err := openDir(loopDir, Folder)
 	if isAbsent(err) {

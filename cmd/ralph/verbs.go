@@ -26,6 +26,7 @@ func commands() cli.Commands {
 		{Name: "set", Help: "Change a setting of a running loop.", Verb: func() any { return new(setVerb) }},
 		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
+		{Name: "dismiss", Help: "Take a loop out of those that need you, until it has worked again.", Verb: func() any { return new(dismissVerb) }},
 		{Name: "diff", Help: "Show what the iterations of a loop changed in the work tree.", Verb: func() any { return new(diffVerb) }},
 		{Name: "fleet", Help: "Let several loops work through tasks at once, each in a worktree, and merge what they did.", Verb: func() any { return new(fleetVerb) }},
 		{Name: "fork", Help: "Begin another loop as one was before an iteration, in a worktree of its own.", Verb: func() any { return new(forkVerb) }},

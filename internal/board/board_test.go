@@ -93,7 +93,7 @@ func machine() []Loop {
 }
 
 func modelOf(width, height int, loops ...Loop) *Model {
-	m := &Model{Theme: terminal.NewTheme(true, colorprofile.NoTTY)}
+	m := &Model{Theme: terminal.NewTheme(true, colorprofile.NoTTY), Project: "~/compiler"}
 	m.Resize(width, height)
 	m.Show(Snapshot{At: now, Loops: loops})
 	return m
@@ -136,12 +136,16 @@ func TestScreens(t *testing.T) {
 		{"stop", []string{"x"}},
 		{"question", []string{"/", "'curious", "enter", "2"}},
 		{"filter", []string{"/", "'needs fonts"}},
+		{"new", []string{"n", "'Fix the failing tests."}},
+		{"peek", []string{"/", "'curious", "enter", "space"}},
 		{"manual", []string{"?"}},
+		{"manual-end", []string{"?", "pgdown", "pgdown", "pgdown"}},
 	} {
 		for _, size := range [][2]int{{40, 34}, {100, 34}, {200, 34}} {
 			t.Run(fmt.Sprintf("%s %d", tt.name, size[0]), func(t *testing.T) {
 				m := modelOf(size[0], size[1], machine()...)
 				presses(m, tt.keys...)
+				m.Peeked(m.selected, strings.Split(strings.Repeat("bash  go test ./...\n  ok\n", 20)+"It asks.", "\n"))
 				checkScreen(t, m)
 				golden(t, fmt.Sprintf("%s-%d.txt", tt.name, size[0]), screen(m))
 			})
@@ -325,6 +329,16 @@ func TestKeysHaveEffects(t *testing.T) {
 		"no such choice":         {"curious", []string{"3"}, Nothing, "", ""},
 		"steer what asks":        {"curious", []string{"s", "'x", "enter"}, Send, "steer x", ""},
 		"pause what asks":        {"curious", []string{"p"}, Send, "pause", ""},
+		"peek":                   {"tests", []string{"space"}, Peek, "", "tests  running 1h2m"},
+		"peek at the next one":   {"parser", []string{"space", "j"}, Peek, "", "fonts  blocked"},
+		"peek and steer":         {"tests", []string{"space", "s", "'x", "enter"}, Send, "steer x", ""},
+		"peek and come back":     {"tests", []string{"space", "esc"}, Nothing, "", "ended"},
+		"begin a new one":        {"tests", []string{"n", "'Fix it.", "enter"}, Begin, "follow-up Fix it.", "is being started"},
+		"begin nothing":          {"tests", []string{"n", "enter"}, Nothing, "", "there is no task yet"},
+		"do not begin":           {"tests", []string{"n", "'Fix it.", "esc"}, Nothing, "", ""},
+		"dismiss":                {"fonts", []string{"d"}, Dismiss, "", ""},
+		"dismiss what is gone":   {"removed", []string{"d"}, Dismiss, "", ""},
+		"dismiss what runs":      {"parser", []string{"d"}, Dismiss, "", ""}, // which is refused
 		"leave":                  {"tests", []string{"q"}, Leave, "", ""},
 		"leave by ctrl+c":        {"tests", []string{"ctrl+c"}, Leave, "", ""},
 		"escape does not leave":  {"tests", []string{"esc"}, Nothing, "", ""},
@@ -333,7 +347,7 @@ func TestKeysHaveEffects(t *testing.T) {
 		m.selected = "--" + row.loop + ".json"
 		m.arrange()
 		effect := presses(m, row.keys...)
-		if effect.Do != row.do || text(effect) != row.want || effect.Do > Leave && effect.Loop.Name != row.loop {
+		if effect.Do != row.do || text(effect) != row.want || effect.Do > Leave && effect.Do < Begin && effect.Loop.Name != row.loop {
 			t.Errorf("%s: %+v of %s: %s", name, effect.Do, effect.Loop.Name, text(effect))
 		}
 		if row.says != "" && !strings.Contains(screen(m), row.says) {
@@ -433,6 +447,31 @@ func TestEndedLoopTakesAnswer(t *testing.T) {
 	want := []inbox.Command{{Kind: inbox.Answer, Question: 3, Text: "yes"}}
 	if effect := presses(m, "a", "'yes", "enter"); effect.Do != Resume || !reflect.DeepEqual(effect.Commands, want) {
 		t.Errorf("%+v", effect)
+	}
+}
+
+// The loops of a fleet are listed after it, in the group of the most urgent one. Only those that need
+// a person themselves are counted.
+func TestFleetStandsAsOne(t *testing.T) {
+	of := func(parent string, edit func(*Loop)) func(*Loop) {
+		return func(l *Loop) {
+			l.Parent, l.ID = parent, l.Name
+			edit(l)
+		}
+	}
+	m := modelOf(100, 24,
+		loop("other", func(l *Loop) { l.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
+		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *Loop) { l.ID = "fleet" }), loop("a", of("b", func(*Loop) {})), loop("b", of("a", func(*Loop) {})))
+	checkScreen(t, m)
+	golden(t, "fleet-100.txt", screen(m))
+}
+
+// What could not be begun is not lost.
+func TestUnbegunTaskIsGivenBack(t *testing.T) {
+	m := modelOf(100, 24)
+	m.GiveBack(presses(m, "n", "'Fix it.", "enter"))
+	if again := presses(m, "enter"); again.Do != Begin || again.Commands[0].Text != "Fix it." {
+		t.Errorf("%+v", again)
 	}
 }
 

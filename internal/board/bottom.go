@@ -19,6 +19,12 @@ func (m *Model) bottom(s *Screen) {
 		m.typed(s, "filter: ")
 	case answering, steering:
 		m.card(s)
+	case beginning:
+		add(m.Theme.Border.Render(strings.Repeat("─", m.Width)))
+		for _, row := range m.wrapped("The task of a new loop in "+m.Project+", with the agent of the settings:", m.Width, 2) {
+			add(m.Theme.Dim.Render(row))
+		}
+		m.typed(s, "> ")
 	case stopping, resuming:
 		add(m.Theme.Warning.Render(render.Cut(m.question(), m.Width)))
 	}
@@ -92,6 +98,10 @@ func (m *Model) keys() string {
 		return m.fitting("enter keeps the filter", "esc clears it", "words match name, project, state, question")
 	case answering, steering:
 		return m.fitting("enter sends", "esc leaves", "alt+enter new line")
+	case beginning:
+		return m.fitting("enter starts it", "esc leaves", "alt+enter new line")
+	case peeking:
+		return m.fitting("esc comes back", "↑↓ another loop", "enter attach", "a answer", "s steer", "x stop")
 	case stopping:
 		return m.fitting("enter after the iteration", "! now", "esc no")
 	case resuming:
@@ -132,7 +142,9 @@ func (m *Model) browsingKeys() []string {
 	if l := m.chosen(); l != nil && !l.Gone && l.Err == nil {
 		switch {
 		case !l.Live.Alive && questionOf(l) > 0:
-			keys = append(keys, "a answer and resume", "enter attach", "r resume")
+			keys = append(keys, "a answer and resume", "enter attach", "d dismiss", "r resume")
+		case !l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
+			keys = append(keys, "enter attach", "r resume", "d dismiss", "a resume with a text")
 		case !l.Live.Alive:
 			keys = append(keys, "enter attach", "r resume", "a resume with a text")
 		case listing.WaitsForPerson(l.Status):
@@ -147,10 +159,14 @@ func (m *Model) browsingKeys() []string {
 			keys = append(keys, "enter attach", "s steer", "x stop", "p pause")
 		}
 	}
-	if m.Here {
-		return append(keys, "/ filter", "h all projects")
+	if m.chosen() != nil {
+		keys = append(keys, "space peek")
 	}
-	return append(keys, "/ filter", "h this project")
+	keys = append(keys, "n new loop", "/ filter")
+	if m.Here {
+		return append(keys, "h all projects")
+	}
+	return append(keys, "h this project")
 }
 
 // question is what the person is asked.

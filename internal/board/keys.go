@@ -43,6 +43,9 @@ const (
 	Attach       // show the loop
 	Send         // send commands to the loop's runner
 	Resume       // start a runner for the loop
+	Begin        // start a new loop, whose task is the text of the only command
+	Dismiss      // the person has seen what the loop needs
+	Peek         // read the end of the loop's conversation
 )
 
 // Press does what a key means now.
@@ -59,10 +62,14 @@ func (m *Model) Press(k Key) Effect {
 		m.typeFilter(k)
 	case answering, steering:
 		effect = m.typeText(k)
+	case beginning:
+		effect = m.typeTask(k)
+	case peeking:
+		effect = m.peekKey(k.command())
 	case stopping, resuming:
 		effect = m.confirm(k.command())
 	case reading:
-		m.mode = browsing
+		m.turn(k.command())
 	}
 	m.scroll() // the list may have another height
 	return effect
@@ -71,7 +78,7 @@ func (m *Model) Press(k Key) Effect {
 // Paste takes a text that came at once.
 func (m *Model) Paste(text string) {
 	switch m.mode {
-	case filtering, answering, steering:
+	case filtering, answering, steering, beginning:
 		m.Press(Key{Text: text})
 	}
 }
@@ -83,9 +90,11 @@ func (m *Model) browse(key string) Effect {
 	case "esc":
 		m.setFilter("")
 	case "?":
-		m.mode = reading
+		m.mode, m.page = reading, 0
 	case "/":
 		m.mode, m.input = filtering, newLine(m.filter)
+	case "n":
+		m.mode, m.input = beginning, line{}
 	case "h":
 		m.Here = !m.Here
 		m.arrange()
@@ -107,6 +116,22 @@ func (m *Model) browse(key string) Effect {
 	return Effect{}
 }
 
+// turn scrolls the manual, or leaves it.
+func (m *Model) turn(key string) {
+	switch key {
+	case "down", "j":
+		m.page++
+	case "up", "k":
+		m.page--
+	case "pgdown":
+		m.page += m.Height / 2
+	case "pgup":
+		m.page -= m.Height / 2
+	default:
+		m.mode = browsing
+	}
+}
+
 // act does what a key means for the chosen loop.
 func (m *Model) act(key string) Effect {
 	l := m.chosen()
@@ -115,8 +140,11 @@ func (m *Model) act(key string) Effect {
 		m.choose(n)
 		return Effect{}
 	}
-	if l == nil || !slices.Contains([]string{"enter", "a", "s", "x", "p", "r"}, key) {
+	if l == nil || !slices.Contains([]string{"enter", "a", "s", "x", "p", "r", "d", "space", " "}, key) {
 		return Effect{}
+	}
+	if key == "d" {
+		return Effect{Do: Dismiss, Loop: l.Status, Call: l.Call}
 	}
 	if l.Gone || l.Err != nil {
 		m.Say(fmt.Sprintf("%s is %s: nothing can be done with it here", nameOf(l), stateOf(l, m.snapshot.At)), true)
@@ -125,6 +153,9 @@ func (m *Model) act(key string) Effect {
 	switch key {
 	case "enter":
 		return Effect{Do: Attach, Loop: l.Status, Call: l.Call}
+	case "space", " ":
+		m.mode, m.peeked = peeking, []string{"…"}
+		return m.peek()
 	case "a":
 		m.beginAnswer(l)
 	case "s":
@@ -146,6 +177,57 @@ func (m *Model) act(key string) Effect {
 			return m.resumeLive(l)
 		}
 		m.begin(resuming, l)
+	}
+	return Effect{}
+}
+
+// peek reads the chosen loop for the peek at it.
+func (m *Model) peek() Effect {
+	if l := m.chosen(); l != nil && m.mode == peeking {
+		return Effect{Do: Peek, Loop: l.Status, Call: l.Call}
+	}
+	return Effect{}
+}
+
+// Peeked takes the end of a loop's conversation, as clean lines.
+func (m *Model) Peeked(file string, lines []string) {
+	if m.mode == peeking && file == m.selected {
+		m.peeked = lines
+	}
+}
+
+// peekKey does what a key means while the chosen loop is peeked at: another loop is chosen, or it
+// does what it does in the list.
+func (m *Model) peekKey(key string) Effect {
+	switch key {
+	case "up", "k", "down", "j":
+		m.browse(key)
+		m.peeked = []string{"…"}
+		return m.peek()
+	case "esc", "space", " ", "q", "ctrl+c":
+		m.mode = browsing
+		return Effect{}
+	}
+	m.mode = browsing
+	return m.browse(key)
+}
+
+// typeTask edits the task of a new loop, and begins it.
+func (m *Model) typeTask(k Key) Effect {
+	switch {
+	case k.Text != "":
+		m.input = m.input.insert(k.Text)
+	case k.Name == "esc", k.Name == "ctrl+c":
+		m.finish()
+	case k.Name != "enter":
+		m.input, _ = m.input.edit(k.Name)
+	case strings.TrimSpace(m.input.String()) == "":
+		m.Say("there is no task yet; esc leaves", true)
+	default:
+		task := strings.TrimSpace(m.input.String())
+		m.finish()
+		m.Say("a loop is being started…", false)
+		return Effect{Do: Begin, Commands: []inbox.Command{{Kind: inbox.FollowUp, Text: task}}}
 	}
 	return Effect{}
 }
@@ -335,6 +417,9 @@ func (m *Model) GiveBack(e Effect) {
 		return
 	}
 	mode, first := answering, e.Commands[0]
+	if e.Do == Begin {
+		mode = beginning
+	}
 	if e.Do == Send && len(e.Commands) == 1 && first.Question == 0 {
 		mode = steering
 	}

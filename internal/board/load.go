@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
@@ -56,6 +57,11 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	all, err := registry.Survey(l.env.Home, nil)
 	if err != nil {
 		return Snapshot{}, err
+	}
+	if pruned, err := registration.Prune(l.env.Home, all); err == nil && len(pruned) > 0 {
+		all = slices.DeleteFunc(all, func(s registry.Status) bool {
+			return s.Gone && slices.ContainsFunc(pruned, func(e registry.Entry) bool { return e.Dir == s.Dir })
+		})
 	}
 	now := l.env.Now()
 	call, root, home := l.env.NamesToType(all), l.env.Root(), l.env.Variable("HOME")

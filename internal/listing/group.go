@@ -15,9 +15,10 @@ type Group int
 
 // The groups.
 const (
-	// NeedsYou: a person has to act. A question of its agent has no answer, also while it works on or
-	// after it ended; or it waits for a person or is paused; or it ended for a reason that only a
-	// person can remove (exit code 4); or its runner died; or its files cannot be read.
+	// NeedsYou: a person has to act. A question of its agent has no answer, also while it works on
+	// or after it ended; or it waits for a person or is paused; or it failed, or ended for a reason
+	// that only a person can remove (exit code 4); or its runner died; or its files cannot be read.
+	// Once it has no runner, a person can dismiss it until it works again.
 	NeedsYou Group = iota
 	Working        // it has a runner, and continues by itself
 	Ended          // it has ended, or its folder is gone
@@ -33,6 +34,8 @@ func GroupOf(s registry.Status) Group {
 	switch {
 	case s.Gone:
 		return Ended
+	case !s.Live.Alive && s.Err == nil && s.Dismissed > 0 && s.Head.Seq <= s.Dismissed:
+		return Ended
 	case s.Err != nil, s.Died:
 		return NeedsYou
 	case s.Head.Questions > 0:
@@ -41,7 +44,7 @@ func GroupOf(s registry.Status) Group {
 		return NeedsYou
 	case s.Live.Alive:
 		return Working
-	case s.Head.Reason != "" && event.Reason(s.Head.Reason).ExitCode() == event.ExitPerson:
+	case s.Head.Status == event.StatusFailed, s.Head.Reason != "" && event.Reason(s.Head.Reason).ExitCode() == event.ExitPerson:
 		return NeedsYou
 	}
 	return Ended

@@ -32,7 +32,10 @@ func TestGroupsSayWhoActs(t *testing.T) {
 		"gone":           {registry.Status{Gone: true, Head: registry.Summary{Status: event.StatusUnknown}}, Ended, ""},
 		"completed":      {registry.Status{Head: registry.Summary{Status: event.StatusCompleted, Reason: "promise"}}, Ended, ""},
 		"limit":          {registry.Status{Head: registry.Summary{Status: event.StatusStopped, Reason: "iterations"}}, Ended, ""},
-		"failed":         {registry.Status{Head: registry.Summary{Status: event.StatusFailed, Reason: "breaker"}}, Ended, ""},
+		"failed":         {registry.Status{Head: registry.Summary{Status: event.StatusFailed, Reason: "breaker"}}, NeedsYou, ""},
+		"dismissed":      {registry.Status{Entry: registry.Entry{Dismissed: 7}, Head: registry.Summary{Seq: 7, Status: event.StatusFailed, Reason: "breaker"}}, Ended, ""},
+		"died again":     {registry.Status{Entry: registry.Entry{Dismissed: 7}, Died: true, Head: registry.Summary{Seq: 9, Status: event.StatusRunning}}, NeedsYou, ""},
+		"works again":    {registry.Status{Entry: registry.Entry{Dismissed: 7}, Live: alive, Head: registry.Summary{Seq: 7, Status: event.StatusRunning, Questions: 1}}, NeedsYou, ""},
 		"blocked":        {registry.Status{Head: registry.Summary{Status: event.StatusStopped, Reason: "blocked"}}, NeedsYou, ""},
 		"not logged in":  {registry.Status{Head: registry.Summary{Status: event.StatusFailed, Reason: "auth"}}, NeedsYou, ""},
 	} {

@@ -68,8 +68,8 @@ func (v Flags) answer(e *cli.Env, s registry.Status, words []string) error {
 	return v.SendTo(e, s, c)
 }
 
-// keepAnswer puts the answer to a question of a loop without a runner into its inbox, where the next
-// runner takes it. An answer to that question which waits there already is withdrawn.
+// keepAnswer puts the answer to a question of a loop without a runner into its inbox, where the
+// next runner takes it. An answer to that question which waits there already is withdrawn.
 func keepAnswer(s registry.Status, c inbox.Command) (Report, error) {
 	f := Report{Loop: s.Name, Kind: string(c.Kind), Outcome: kept, Question: c.Question}
 	state, err := loopstate.Open(s.Dir)
