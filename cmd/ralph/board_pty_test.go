@@ -176,6 +176,26 @@ func TestBoardAttaches(t *testing.T) {
 	}
 }
 
+// Where several loops run here, attach lets the person choose one of them.
+func TestAttachLetsChoose(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, name := range []string{"one", "two"} {
+		p.scenario(name, "iteration\n  say I am "+name+".\n  silence\n")
+	}
+	board := p.watch("attach")
+	board.sees("working  2\n> two ", "\n  one ", "only this project, only with a runner")
+	board.types("j" + enter)
+	_, err := board.Await(patience, func(e *terminaltest.Emulator) bool {
+		return strings.Contains(e.Text(), "I am one.") && e.Modes["?2004"]
+	})
+	p.must(err)
+	board.types(ctrlD)
+	board.sees("> one")
+	board.types("q")
+	board.leaves()
+}
+
 // Without a loop on this machine, ralph alone says what to do next.
 func TestRalphAloneWelcomes(t *testing.T) {
 	t.Parallel()

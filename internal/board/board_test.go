@@ -450,8 +450,8 @@ func TestEndedLoopTakesAnswer(t *testing.T) {
 	}
 }
 
-// The loops of a fleet are listed after it, in the group of the most urgent one. Only those that need
-// a person themselves are counted.
+// The loops of a fleet are listed after it, in the group of the most urgent one. Only those that
+// need a person themselves are counted.
 func TestFleetStandsAsOne(t *testing.T) {
 	of := func(parent string, edit func(*Loop)) func(*Loop) {
 		return func(l *Loop) {
