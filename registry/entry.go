@@ -29,6 +29,8 @@ type Entry struct {
 	Mount string `json:"mount,omitempty"`
 	// Parent is the id of the loop whose agent started the runner; "" if a person did.
 	Parent string `json:"parent,omitempty"`
+	// Found says that a list found the loop's folder: no person began it with this registry.
+	Found bool `json:"found,omitempty"`
 	// Dismissed is the number of the event up to which a person has seen that the loop needs them.
 	// The next runner writes an entry without it.
 	Dismissed event.Seq `json:"dismissed,omitempty"`

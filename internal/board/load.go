@@ -54,6 +54,9 @@ func (l *Loader) LoadFirst(n int) (Snapshot, error) { return l.load(nil, n) }
 func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if first > 0 {
+		l.env.Adopt()
+	}
 	all, err := registry.Survey(l.env.Home, nil)
 	if err != nil {
 		return Snapshot{}, err

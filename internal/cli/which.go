@@ -73,6 +73,7 @@ func isPath(word string) bool {
 func Qualified(name string) bool { return strings.ContainsRune(filepath.ToSlash(name), '/') }
 
 func (e *Env) latest() (registry.Status, error) {
+	e.Adopt()
 	all, err := e.survey(func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() })
 	if err != nil {
 		return registry.Status{}, err
@@ -200,7 +201,7 @@ func (e *Env) unlisted(name, dir string) (registry.Status, error) {
 		return registry.Status{}, err
 	}
 	return registry.Status{
-		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir))},
+		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir)), Found: true},
 		Live:  live,
 	}, nil
 }
