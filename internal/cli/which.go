@@ -73,8 +73,12 @@ func isPath(word string) bool {
 func Qualified(name string) bool { return strings.ContainsRune(filepath.ToSlash(name), '/') }
 
 func (e *Env) latest() (registry.Status, error) {
-	e.Adopt()
-	all, err := e.survey(func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() })
+	keep := func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() }
+	all, err := e.survey(keep)
+	if err == nil && len(e.ofProject(all)) == 0 {
+		e.Adopt()
+		all, err = e.survey(keep)
+	}
 	if err != nil {
 		return registry.Status{}, err
 	}
