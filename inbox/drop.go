@@ -59,6 +59,34 @@ func Withdraw(loopDir, id string) (bool, error) {
 	return false, nil
 }
 
+// Dropped returns the first commands of people that no runner has claimed, at most PassLimit, in
+// the order of their ids. It leaves out what is not one, such as a file that is being written.
+func Dropped(loopDir string) ([]Command, error) {
+	d, err := openDir(loopDir, Folder)
+	if isAbsent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read inbox: %w", err)
+	}
+	defer d.close()
+	files, err := newBox(loopDir, Folder, nil).firstFiles(d, PassLimit)
+	if err != nil {
+		return nil, fmt.Errorf("read inbox: %w", err)
+	}
+	var all []Command
+	for _, f := range files {
+		text, _, err := d.read(f.name)
+		if err != nil || f.claimed || f.id == "" {
+			continue
+		}
+		if c, err := decode(f, text); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
 // dropper is this process's. One for all loops keeps its ids in order.
 var dropper = writer{open: makeBox, newID: monotonicIDs(rand.Reader), token: rand.Text}
 

@@ -187,6 +187,28 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
+// What no runner has claimed can be read without a claim.
+func TestDroppedIsReadWithoutClaim(t *testing.T) {
+	dir := t.TempDir()
+	if got, err := Dropped(dir); err != nil || got != nil {
+		t.Errorf("without an inbox: %v, %v", got, err)
+	}
+	mustDrop(t, dir, Command{Kind: Steer, Text: "claimed"})
+	box := mustOpen(t, dir)
+	pending(t, box)
+	id := mustDrop(t, dir, Command{Kind: Answer, Question: 2, Text: "tabs"})
+	if err := os.WriteFile(filepath.Join(dir, Folder, ".drop-x"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Dropped(dir)
+	if err != nil || len(got) != 1 || got[0].ID != id || got[0].Text != "tabs" || got[0].Question != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if left := pending(t, box); len(left) != 2 { // with the one that is claimed
+		t.Errorf("then %+v is pending", left)
+	}
+}
+
 func TestWithdrawExcludesClaim(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Entry is one loop on this machine.
@@ -28,6 +29,11 @@ type Entry struct {
 	Mount string `json:"mount,omitempty"`
 	// Parent is the id of the loop whose agent started the runner; "" if a person did.
 	Parent string `json:"parent,omitempty"`
+	// Found says that a list found the loop's folder: no person began it with this registry.
+	Found bool `json:"found,omitempty"`
+	// Dismissed is the number of the event up to which a person has seen that the loop needs them.
+	// The next runner writes an entry without it.
+	Dismissed event.Seq `json:"dismissed,omitempty"`
 }
 
 // EntryError is a file in the registry that cannot be read as an entry. It stays where it is.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/internal/attach"
+	"github.com/ralph-loop/ralph/internal/board"
 	"github.com/ralph-loop/ralph/internal/cli"
 )
 
@@ -25,12 +26,15 @@ func (attachVerb) Help() string {
 
 // Run shows a loop and lets a person steer it. Any number may attach at a time.
 func (v *attachVerb) Run(e *cli.Env) error {
-	s, err := e.Find(v.Name)
+	s, copied, err := e.FindOrCopy(v.Name)
+	if here, several := e.Several(err); several && v.Name == "" && !(v.Plain || v.Inline || v.ReadOnly || v.JSON) && e.Drawable() && e.StdinIsTerminal() {
+		return watch(e, board.Options{Here: here, Running: true}) // the person chooses
+	}
 	if err != nil {
 		return err
 	}
 	return attach.Run(e, s.Name, s.Dir, attach.Options{
 		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), NoStatus: v.NoStatus,
-		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly, Head: s.Head, Resume: resumeLoop,
+		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly || copied, Head: s.Head, Resume: resumeLoop,
 	})
 }

@@ -39,6 +39,7 @@ var deeds = map[string]func(v verb) deed{
 	"export":            func(verb) deed { return deed{what: "export"} },
 	"import":            func(verb) deed { return deed{what: "import"} },
 	"clean":             func(v verb) deed { return person("clean", !v.(*cleanVerb).DryRun) },
+	"dismiss":           func(verb) deed { return deed{what: "dismiss"} },
 	"archive":           func(verb) deed { return deed{what: "archive"} },
 	"plugin install":    func(verb) deed { return deed{what: "plugin install"} },
 	"plugin uninstall":  func(verb) deed { return deed{what: "plugin uninstall"} },

@@ -127,6 +127,34 @@ func TestBoardResumesWithText(t *testing.T) {
 	board.leaves()
 }
 
+// A question is there while its agent works on, and a digit answers it. A person peeks at a loop,
+// dismisses one, and begins another.
+func TestBoardAsksPeeksBegins(t *testing.T) {
+	leaveToInterface(t)
+	t.Parallel()
+	p := newPlace(t)
+	p.must(os.WriteFile(filepath.Join(p.home, "settings.json"), []byte(`{"agent": {"command": "ralph rehearse new.rehearsal", "protocol": "rehearsal"}}`), 0o600))
+	p.must(os.WriteFile(filepath.Join(p.dir, "new.rehearsal"), []byte("iteration\n  append work.txt {iteration}\n  promise\n"), 0o600))
+	p.scenario("asks", "iteration\n  say I look at it.\n  run ralph ask 'Postgres or SQLite?' --choice postgres --choice sqlite\n  silence\n  steered -> say I heard you: {steer}\n  steered -> finish\niteration\n  inbox blocked no licence\n")
+	board := p.watch()
+	board.sees("needs you  1\n> asks  1 question, running <1m ", "\n    Postgres or SQLite?\n    1 postgres · 2 sqlite\n")
+	board.types(" ")
+	board.sees("asks  1 question, running", "I look at it.", "esc comes back")
+	board.types("2")
+	board.sees("which works on meanwhile:\n> sqlite")
+	board.types(enter)
+	board.sees("needs you  1\n> asks  blocked <1m ago", "\n    no licence\n")
+	board.types("d")
+	board.sees("needs you\n  nothing\n", "ended  1\n> asks  blocked", "loop asks needs you no more")
+	board.types("nDo it." + enter)
+	board.sees("ended  2\n", "completed <1m ago")
+	board.types("q")
+	board.leaves()
+	if said := p.fine("logs", "asks", "--json", "--type", "question.answered"); !strings.Contains(said, `"text":"sqlite"`) {
+		t.Errorf("the answer is not in the journal:\n%s", said)
+	}
+}
+
 // Enter shows a loop; leaving it comes back.
 func TestBoardAttaches(t *testing.T) {
 	t.Parallel()
@@ -146,6 +174,26 @@ func TestBoardAttaches(t *testing.T) {
 	if p.dead("one") {
 		t.Error("the loop has ended")
 	}
+}
+
+// Where several loops run here, attach lets the person choose one of them.
+func TestAttachLetsChoose(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, name := range []string{"one", "two"} {
+		p.scenario(name, "iteration\n  say I am "+name+".\n  silence\n")
+	}
+	board := p.watch("attach")
+	board.sees("working  2\n> two ", "\n  one ", "only this project, only with a runner")
+	board.types("j" + enter)
+	_, err := board.Await(patience, func(e *terminaltest.Emulator) bool {
+		return strings.Contains(e.Text(), "I am one.") && e.Modes["?2004"]
+	})
+	p.must(err)
+	board.types(ctrlD)
+	board.sees("> one")
+	board.types("q")
+	board.leaves()
 }
 
 // Without a loop on this machine, ralph alone says what to do next.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -80,7 +81,7 @@ func TestBoardReadsFacts(t *testing.T) {
 			"died":    {Text: "its runner died", Hint: "r resumes it"},
 			"gone":    {Text: "its folder is gone: " + registered.Dir},
 		} {
-			if got := loops[name].Facts; got == nil || *got != want {
+			if got := loops[name].Facts; got == nil || !reflect.DeepEqual(*got, want) {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}
 		}

@@ -33,6 +33,10 @@ func (v *importVerb) Run(e *cli.Env) error {
 	if done.Tree != "" {
 		cli.Tell(e.Stderr, "the files of the work tree are those of this project; those of the other machine are the commit %s: 'git diff %s' compares them", done.Tree, done.Tree)
 	}
-	cli.Tell(e.Stderr, "hint: look at 'ralph status %s' in that folder; 'ralph start %s --resume' continues it", done.Name, done.Name)
+	there := ""
+	if done.Project != e.Root() {
+		there = " --project " + cli.AsTyped([]string{e.Short(done.Project)})
+	}
+	cli.Tell(e.Stderr, "hint: look at 'ralph status %s%s'; 'ralph start %s --resume%s' continues it", done.Name, there, done.Name, there)
 	return nil
 }

@@ -85,6 +85,7 @@ func TestListAsJSON(t *testing.T) {
 
 func TestListOfNothing(t *testing.T) {
 	r := record(t, "night")
+	r.env.Cwd = t.TempDir()
 	if got := r.printed(&listVerb{}); got != "" || !strings.Contains(r.err.String(), "there is no loop here") {
 		t.Errorf("stdout %q, stderr %q", got, r.err)
 	}

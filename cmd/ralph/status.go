@@ -18,7 +18,7 @@ func (statusVerb) Help() string { return cli.Examples("ralph status", "ralph sta
 
 // Run shows the state of one loop. It exits with 0, even if the loop has failed.
 func (v *statusVerb) Run(e *cli.Env) error {
-	s, err := e.Find(v.Name)
+	s, _, err := e.FindOrCopy(v.Name)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ func commands() cli.Commands {
 		{Name: "fleet", Help: "Let several loops work through tasks at once, each in a worktree, and merge what they did.", Group: cli.Sometimes, Verb: func() any { return new(fleetVerb) }},
 		{Name: "fork", Help: "Begin another loop as one was before an iteration, in a worktree of its own.", Group: cli.Sometimes, Verb: func() any { return new(forkVerb) }},
 		{Name: "rollback", Help: "Put the files of the work tree back to how they were before an iteration.", Group: cli.Sometimes, Verb: func() any { return new(rollbackVerb) }},
+		{Name: "dismiss", Help: "Take a loop out of those that need you, until it has worked again.", Group: cli.Sometimes, Verb: func() any { return new(dismissVerb) }},
 		{Name: "clean", Help: "Remove loops that have ended, by name, age, size or status.", Group: cli.Sometimes, Verb: func() any { return new(cleanVerb) }},
 		{Name: "archive", Help: "Move the plan, with a summary of what it came to, to ralph-archive/, and begin a new one.", Group: cli.Sometimes, Verb: func() any { return new(archiveVerb) }},
 		{Name: "export", Help: "Write a loop and its repository to one file, to continue it on another machine.", Group: cli.Sometimes, Verb: func() any { return new(exportVerb) }},

@@ -20,6 +20,7 @@ import (
 // none, the loops that run on this machine, and what to do next.
 func overview(e *cli.Env) error {
 	if e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == "" { // in CI, no person leaves the board
+		e.Adopt()
 		all, err := registry.Survey(e.Home, nil)
 		if err != nil {
 			return err

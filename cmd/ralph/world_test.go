@@ -289,7 +289,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("status (%d) does not say why and what next:\n%s%s", code, stdout, stderr)
 			}
 			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))
-			if err != nil || strings.Count(string(log), "\n") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
+			if err != nil || strings.Count(string(log), "ralph: error: ") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
 				t.Errorf("runner.log: %v\n%s", err, log)
 			}
 			p.fine("journal", "verify", "one")

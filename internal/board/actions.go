@@ -3,14 +3,18 @@ package board
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // patience is how long the board waits until a loop's agent has what was sent.
@@ -25,7 +29,11 @@ func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
 	case Send:
 		text, err = sendAll(e, effect.Loop, effect.Commands)
 	case Resume:
-		text, err = resume(e, effect.Loop, effect.Text)
+		text, err = resume(e, effect.Loop, effect.Commands)
+	case Begin:
+		text, err = begin(e, effect.Commands[0].Text)
+	case Dismiss:
+		text, err = listing.Dismiss(e, effect.Loop)
 	}
 	if err != nil {
 		return explain(err), true
@@ -66,29 +74,72 @@ func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, e
 	return cli.Clean(strings.TrimSpace(out.String())), nil
 }
 
-// resume starts a runner for a loop, with a text for its next prompt unless that is empty.
-func resume(e *cli.Env, s registry.Status, text string) (string, error) {
+// resume starts a runner for a loop, which takes the commands: texts for its next prompt.
+func resume(e *cli.Env, s registry.Status, commands []inbox.Command) (string, error) {
 	inner, _, messages := quiet(e)
 	inner.Cwd = s.Project
-	var id string
-	if text != "" {
-		var err error
-		if id, err = send.Drop(s.Name, s.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text}); err != nil {
+	var ids []string
+	for _, c := range commands {
+		id, err := send.Drop(s.Name, s.Dir, c)
+		if err != nil {
 			return "", err
 		}
+		ids = append(ids, id)
 	}
 	start := launch.Start{Name: s.Dir, Resume: true}
 	if _, err := start.Begin(inner); err != nil {
-		if id != "" {
+		for _, id := range ids {
 			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
 		}
 		return "", err
 	}
 	outcome := "loop " + s.Name + " is running again"
-	if text != "" {
+	if len(commands) > 0 {
 		outcome += "; the text is in its next prompt"
 	}
 	return strings.Join(append([]string{outcome}, spoken(messages)...), "\n"), nil
+}
+
+// begin starts a new loop in this project, with the settings as they are.
+func begin(e *cli.Env, task string) (string, error) {
+	inner, _, messages := quiet(e)
+	start := launch.Start{Options: launch.Options{Prompt: task}}
+	base := inner.DefaultName()
+	for n := 2; ; n++ { // the first name that is free
+		start.Name = base
+		if n > 2 {
+			start.Name = fmt.Sprintf("%s-%d", base, n-1)
+		}
+		dir, err := inner.LoopDir(start.Name)
+		if err != nil {
+			return "", err
+		}
+		if !cli.Exists(dir) {
+			break
+		}
+	}
+	if _, err := start.Begin(inner); err != nil {
+		return "", err
+	}
+	return strings.Join(append([]string{"loop " + start.Name + " is running"}, spoken(messages)...), "\n"), nil
+}
+
+// peekEvents is how many of the last events a peek shows.
+const peekEvents = 200
+
+// peek returns the end of a loop's conversation in clean lines.
+func peek(s registry.Status, width int) []string {
+	events, _, err := journal.Last(s.Dir, peekEvents)
+	if err != nil && len(events) == 0 {
+		return []string{"its journal cannot be read: " + cli.Clean(err.Error())}
+	}
+	var text bytes.Buffer
+	view := render.New(&text, render.Options{Width: width})
+	for _, ev := range events {
+		_ = view.Event(ev) // into memory
+	}
+	_ = view.Close()
+	return strings.Split(strings.TrimSpace(text.String()), "\n")
 }
 
 // explain spells an error and its next step. Secrets are masked.

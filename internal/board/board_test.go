@@ -68,6 +68,10 @@ func machine() []Loop {
 		loop("tests", func(l *Loop) {
 			l.Facts = &Facts{Text: "bash  go test ./... -count=1 -race -timeout 20m -run 'TestOfTheVeryLongName|TestOfAnotherOne'", Since: now.Add(-2 * time.Minute)}
 		}),
+		loop("curious", func(l *Loop) {
+			l.Head.Questions = 2
+			l.Facts = &Facts{Text: "Postgres or SQLite?", Question: 1, Choices: []string{"postgres", "sqlite"}, Hint: "1 question more: 'ralph answer curious' lists them"}
+		}),
 		loop("limited", func(l *Loop) {
 			l.Head.Status, l.Head.Waiting, l.Today, l.Head.Cost = event.StatusWaiting, "rate limit until 2026-11-21T14:42:10Z", nil, nil
 		}),
@@ -89,7 +93,7 @@ func machine() []Loop {
 }
 
 func modelOf(width, height int, loops ...Loop) *Model {
-	m := &Model{Theme: terminal.NewTheme(true, colorprofile.NoTTY)}
+	m := &Model{Theme: terminal.NewTheme(true, colorprofile.NoTTY), Project: "~/compiler"}
 	m.Resize(width, height)
 	m.Show(Snapshot{At: now, Loops: loops})
 	return m
@@ -130,13 +134,18 @@ func TestScreens(t *testing.T) {
 		{"resume", []string{"j", "a", "'The licence is OFL."}},
 		{"steer", []string{"/", "'tests", "enter", "s", "'Leave the schema alone.", "alt+enter", "'And the docs."}},
 		{"stop", []string{"x"}},
+		{"question", []string{"/", "'curious", "enter", "2"}},
 		{"filter", []string{"/", "'needs fonts"}},
+		{"new", []string{"n", "'Fix the failing tests."}},
+		{"peek", []string{"/", "'curious", "enter", "space"}},
 		{"manual", []string{"?"}},
+		{"manual-end", []string{"?", "pgdown", "pgdown", "pgdown"}},
 	} {
 		for _, size := range [][2]int{{40, 34}, {100, 34}, {200, 34}} {
 			t.Run(fmt.Sprintf("%s %d", tt.name, size[0]), func(t *testing.T) {
 				m := modelOf(size[0], size[1], machine()...)
 				presses(m, tt.keys...)
+				m.Peeked(m.selected, strings.Split(strings.Repeat("bash  go test ./...\n  ok\n", 20)+"It asks.", "\n"))
 				checkScreen(t, m)
 				golden(t, fmt.Sprintf("%s-%d.txt", tt.name, size[0]), screen(m))
 			})
@@ -282,9 +291,6 @@ func TestKeysHaveEffects(t *testing.T) {
 		for _, c := range e.Commands {
 			parts = append(parts, strings.TrimSpace(string(c.Kind)+" "+c.Text))
 		}
-		if e.Text != "" {
-			parts = append(parts, "text "+e.Text)
-		}
 		return strings.Join(parts, ", ")
 	}
 	for name, row := range map[string]struct {
@@ -300,7 +306,7 @@ func TestKeysHaveEffects(t *testing.T) {
 		"answer is left":         {"parser", []string{"a", "'v2", "esc"}, Nothing, "", ""},
 		"answer by ctrl+c":       {"parser", []string{"a", "'v2", "ctrl+c"}, Nothing, "", ""},
 		"answer nothing":         {"tests", []string{"a"}, Nothing, "", "asks nothing"},
-		"answer an ended one":    {"fonts", []string{"a", "'OFL", "enter"}, Resume, "text OFL", "is being resumed"},
+		"answer an ended one":    {"fonts", []string{"a", "'OFL", "enter"}, Resume, "follow-up OFL", "is being resumed"},
 		"steer":                  {"tests", []string{"s", "'q? x", "enter"}, Send, "steer q? x", ""},
 		"steer an ended one":     {"fonts", []string{"s"}, Nothing, "", "no runner"},
 		"stop later":             {"tests", []string{"x", "enter"}, Send, "stop", ""},
@@ -316,6 +322,23 @@ func TestKeysHaveEffects(t *testing.T) {
 		"do not resume":          {"killed", []string{"r", "esc"}, Nothing, "", ""},
 		"pause an ended one":     {"spent", []string{"p"}, Nothing, "", "r resumes it"},
 		"a folder that is gone":  {"removed", []string{"enter"}, Nothing, "", "nothing can be done"},
+		"answer what is asked":   {"curious", []string{"a", "'neither", "enter"}, Send, "answer neither", ""},
+		"answer by a digit":      {"curious", []string{"2", "enter"}, Send, "answer sqlite", ""},
+		"another choice":         {"curious", []string{"2", "alt+1", "enter"}, Send, "answer postgres", ""},
+		"own words stay":         {"curious", []string{"a", "'neither", "alt+1"}, Nothing, "", "the line is not empty"},
+		"no such choice":         {"curious", []string{"3"}, Nothing, "", ""},
+		"steer what asks":        {"curious", []string{"s", "'x", "enter"}, Send, "steer x", ""},
+		"pause what asks":        {"curious", []string{"p"}, Send, "pause", ""},
+		"peek":                   {"tests", []string{"space"}, Peek, "", "tests  running 1h2m"},
+		"peek at the next one":   {"parser", []string{"space", "j"}, Peek, "", "fonts  blocked"},
+		"peek and steer":         {"tests", []string{"space", "s", "'x", "enter"}, Send, "steer x", ""},
+		"peek and come back":     {"tests", []string{"space", "esc"}, Nothing, "", "ended"},
+		"begin a new one":        {"tests", []string{"n", "'Fix it.", "enter"}, Begin, "follow-up Fix it.", "is being started"},
+		"begin nothing":          {"tests", []string{"n", "enter"}, Nothing, "", "there is no task yet"},
+		"do not begin":           {"tests", []string{"n", "'Fix it.", "esc"}, Nothing, "", ""},
+		"dismiss":                {"fonts", []string{"d"}, Dismiss, "", ""},
+		"dismiss what is gone":   {"removed", []string{"d"}, Dismiss, "", ""},
+		"dismiss what runs":      {"parser", []string{"d"}, Dismiss, "", ""}, // which is refused
 		"leave":                  {"tests", []string{"q"}, Leave, "", ""},
 		"leave by ctrl+c":        {"tests", []string{"ctrl+c"}, Leave, "", ""},
 		"escape does not leave":  {"tests", []string{"esc"}, Nothing, "", ""},
@@ -324,7 +347,7 @@ func TestKeysHaveEffects(t *testing.T) {
 		m.selected = "--" + row.loop + ".json"
 		m.arrange()
 		effect := presses(m, row.keys...)
-		if effect.Do != row.do || text(effect) != row.want || effect.Do > Leave && effect.Loop.Name != row.loop {
+		if effect.Do != row.do || text(effect) != row.want || effect.Do > Leave && effect.Do < Begin && effect.Loop.Name != row.loop {
 			t.Errorf("%s: %+v of %s: %s", name, effect.Do, effect.Loop.Name, text(effect))
 		}
 		if row.says != "" && !strings.Contains(screen(m), row.says) {
@@ -345,7 +368,10 @@ func TestTextIsForItsLoop(t *testing.T) {
 	if text := screen(m); !strings.Contains(text, "parser has no runner. Enter resumes it") || !strings.Contains(text, "> v2") {
 		t.Errorf("the screen:\n%s", text)
 	}
-	if effect := presses(m, "enter"); effect.Do != Resume || effect.Loop.Name != "parser" || effect.Text != "v2" {
+	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile; enter again resumes it") {
+		t.Errorf("%+v:\n%s", effect, screen(m))
+	}
+	if effect := presses(m, "enter"); effect.Do != Resume || effect.Loop.Name != "parser" || effect.Commands[0].Text != "v2" {
 		t.Errorf("%+v", effect)
 	}
 	presses(m, "home", "a", "'v2")
@@ -390,7 +416,7 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 	later = slices.Clone(loops)
 	later[i].Head.Awaited = 5
 	m.Show(Snapshot{At: now, Loops: later})
-	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser waits for something else now") {
+	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser asks something else now") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
 	answers(m, 5)
@@ -402,8 +428,50 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile; enter again resumes it") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
-	if effect := presses(m, "enter"); effect.Do != Resume || effect.Text != "v2" {
+	if effect := presses(m, "enter"); effect.Do != Resume || effect.Commands[0].Text != "v2" {
 		t.Errorf("%+v:\n%s", effect, screen(m))
+	}
+}
+
+// An answer to the question of a loop that has ended is bound to it; the next runner takes it.
+func TestEndedLoopTakesAnswer(t *testing.T) {
+	l := loop("curious", func(l *Loop) {
+		ended(event.ReasonPromise)(l)
+		l.Head.Questions = 1
+		l.Facts = &Facts{Text: "May I?", Question: 3}
+	})
+	m := modelOf(100, 24, l)
+	if text := screen(m); !strings.Contains(text, "1 question, completed 1d2h ago") || !strings.Contains(text, "May I?") {
+		t.Errorf("the screen:\n%s", text)
+	}
+	want := []inbox.Command{{Kind: inbox.Answer, Question: 3, Text: "yes"}}
+	if effect := presses(m, "a", "'yes", "enter"); effect.Do != Resume || !reflect.DeepEqual(effect.Commands, want) {
+		t.Errorf("%+v", effect)
+	}
+}
+
+// The loops of a fleet are listed after it, in the group of the most urgent one. Only those that
+// need a person themselves are counted.
+func TestFleetStandsAsOne(t *testing.T) {
+	of := func(parent string, edit func(*Loop)) func(*Loop) {
+		return func(l *Loop) {
+			l.Parent, l.ID = parent, l.Name
+			edit(l)
+		}
+	}
+	m := modelOf(100, 24,
+		loop("other", func(l *Loop) { l.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
+		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *Loop) { l.ID = "fleet" }), loop("a", of("b", func(*Loop) {})), loop("b", of("a", func(*Loop) {})))
+	checkScreen(t, m)
+	golden(t, "fleet-100.txt", screen(m))
+}
+
+// What could not be begun is not lost.
+func TestUnbegunTaskIsGivenBack(t *testing.T) {
+	m := modelOf(100, 24)
+	m.GiveBack(presses(m, "n", "'Fix it.", "enter"))
+	if again := presses(m, "enter"); again.Do != Begin || again.Commands[0].Text != "Fix it." {
+		t.Errorf("%+v", again)
 	}
 }
 
@@ -448,7 +516,7 @@ func TestUnsentTextIsGivenBack(t *testing.T) {
 		if want := "> " + keys[1][1:] + "\nthe disk is full\n"; !strings.Contains(text, want) {
 			t.Errorf("%s: %q is missing:\n%s", name, want, text)
 		}
-		if again := presses(m, "enter"); again.Do != effect.Do || again.Text != effect.Text || len(again.Commands) != len(effect.Commands) {
+		if again := presses(m, "enter"); again.Do != effect.Do || !reflect.DeepEqual(again.Commands, effect.Commands) {
 			t.Errorf("%s: %+v is not %+v", name, again, effect)
 		}
 	}
@@ -474,7 +542,7 @@ func TestFiltersNarrowList(t *testing.T) {
 	}{
 		"this project": {nil, []string{"h"}, "parser"},
 		"again":        {nil, []string{"h", "h", "/", "'tests"}, "tests"},
-		"running":      {func(m *Model) { m.Running = true }, nil, "parser tests limited leaving"},
+		"running":      {func(m *Model) { m.Running = true }, nil, "parser curious tests limited leaving"},
 		"question":     {nil, []string{"/", "'SCHEMA"}, "parser"},
 		"two words":    {nil, []string{"/", "'claude ended"}, "finished spent removed"},
 		"taken back":   {nil, []string{"/", "'zzz", "esc", "/", "'tes"}, "tests"},

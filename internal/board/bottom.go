@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -18,6 +19,12 @@ func (m *Model) bottom(s *Screen) {
 		m.typed(s, "filter: ")
 	case answering, steering:
 		m.card(s)
+	case beginning:
+		add(m.Theme.Border.Render(strings.Repeat("─", m.Width)))
+		for _, row := range m.wrapped("The task of a new loop in "+m.Project+", with the agent of the settings:", m.Width, 2) {
+			add(m.Theme.Dim.Render(row))
+		}
+		m.typed(s, "> ")
 	case stopping, resuming:
 		add(m.Theme.Warning.Render(render.Cut(m.question(), m.Width)))
 	}
@@ -91,6 +98,10 @@ func (m *Model) keys() string {
 		return m.fitting("enter keeps the filter", "esc clears it", "words match name, project, state, question")
 	case answering, steering:
 		return m.fitting("enter sends", "esc leaves", "alt+enter new line")
+	case beginning:
+		return m.fitting("enter starts it", "esc leaves", "alt+enter new line")
+	case peeking:
+		return m.fitting("esc comes back", "↑↓ another loop", "enter attach", "a answer", "s steer", "x stop")
 	case stopping:
 		return m.fitting("enter after the iteration", "! now", "esc no")
 	case resuming:
@@ -130,20 +141,32 @@ func (m *Model) browsingKeys() []string {
 	}
 	if l := m.chosen(); l != nil && !l.Gone && l.Err == nil {
 		switch {
+		case !l.Live.Alive && questionOf(l) > 0:
+			keys = append(keys, "a answer and resume", "enter attach", "d dismiss", "r resume")
+		case !l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
+			keys = append(keys, "enter attach", "r resume", "d dismiss", "a resume with a text")
 		case !l.Live.Alive:
 			keys = append(keys, "enter attach", "r resume", "a resume with a text")
 		case listing.WaitsForPerson(l.Status):
 			keys = append(keys, "a answer", "enter attach", "x stop", "p resume without an answer")
-		case listing.GroupOf(l.Status) == listing.NeedsYou:
+		case questionOf(l) > 0 && !held(l):
+			keys = append(keys, "a answer", "enter attach", "s steer", "x stop", "p pause")
+		case questionOf(l) > 0:
+			keys = append(keys, "a answer", "p resume", "enter attach", "x stop")
+		case held(l):
 			keys = append(keys, "p resume", "enter attach", "a resume with a text", "x stop")
 		default:
 			keys = append(keys, "enter attach", "s steer", "x stop", "p pause")
 		}
 	}
-	if m.Here {
-		return append(keys, "/ filter", "h all projects")
+	if m.chosen() != nil {
+		keys = append(keys, "space peek")
 	}
-	return append(keys, "/ filter", "h this project")
+	keys = append(keys, "n new loop", "/ filter")
+	if m.Here {
+		return append(keys, "h all projects")
+	}
+	return append(keys, "h this project")
 }
 
 // question is what the person is asked.
@@ -176,6 +199,9 @@ func (m *Model) card(s *Screen) {
 			s.Lines = append(s.Lines, m.Theme.Warning.Render(row))
 		}
 	}
+	if choices := m.choices(l); choices != "" && m.mode == answering {
+		s.Lines = append(s.Lines, m.Theme.Warning.Render(render.Cut("alt+ "+choices, m.Width)))
+	}
 	for _, row := range m.wrapped(m.purpose(l), m.Width, 2) {
 		s.Lines = append(s.Lines, m.Theme.Dim.Render(row))
 	}
@@ -187,8 +213,14 @@ func (m *Model) purpose(l *Loop) string {
 	switch {
 	case m.mode == steering:
 		return "To the agent of " + nameOf(l) + ", now if it can be steered, else with its next prompt:"
+	case l.Live.Alive && m.asked > 0 && l.Head.Status == event.StatusPaused:
+		return "Your answer is for the agent of " + nameOf(l) + ", once p has resumed the loop:"
+	case l.Live.Alive && m.asked > 0 && !held(l):
+		return "Your answer is for the agent of " + nameOf(l) + ", which works on meanwhile:"
 	case l.Live.Alive:
 		return "Your answer is for the agent of " + nameOf(l) + ", and the loop continues with it:"
+	case m.asked > 0:
+		return nameOf(l) + " has no runner. Enter resumes it, with this answer in its next prompt:"
 	}
 	return nameOf(l) + " has no runner. Enter resumes it, with this text in its next prompt:"
 }

@@ -28,10 +28,9 @@ type Effect struct {
 	Do   Deed
 	Loop registry.Status
 	Call string // what to type for the loop
-	// Commands are sent to the loop in this order.
+	// Commands are sent to the loop in this order. The next runner of a loop that is resumed takes
+	// them.
 	Commands []inbox.Command
-	// Text is for the next prompt of a loop that is resumed; it may be empty.
-	Text string
 }
 
 // Deed is a kind of effect.
@@ -44,6 +43,9 @@ const (
 	Attach       // show the loop
 	Send         // send commands to the loop's runner
 	Resume       // start a runner for the loop
+	Begin        // start a new loop, whose task is the text of the only command
+	Dismiss      // the person has seen what the loop needs
+	Peek         // read the end of the loop's conversation
 )
 
 // Press does what a key means now.
@@ -60,10 +62,14 @@ func (m *Model) Press(k Key) Effect {
 		m.typeFilter(k)
 	case answering, steering:
 		effect = m.typeText(k)
+	case beginning:
+		effect = m.typeTask(k)
+	case peeking:
+		effect = m.peekKey(k.command())
 	case stopping, resuming:
 		effect = m.confirm(k.command())
 	case reading:
-		m.mode = browsing
+		m.turn(k.command())
 	}
 	m.scroll() // the list may have another height
 	return effect
@@ -72,7 +78,7 @@ func (m *Model) Press(k Key) Effect {
 // Paste takes a text that came at once.
 func (m *Model) Paste(text string) {
 	switch m.mode {
-	case filtering, answering, steering:
+	case filtering, answering, steering, beginning:
 		m.Press(Key{Text: text})
 	}
 }
@@ -84,9 +90,11 @@ func (m *Model) browse(key string) Effect {
 	case "esc":
 		m.setFilter("")
 	case "?":
-		m.mode = reading
+		m.mode, m.page = reading, 0
 	case "/":
 		m.mode, m.input = filtering, newLine(m.filter)
+	case "n":
+		m.mode, m.input = beginning, line{}
 	case "h":
 		m.Here = !m.Here
 		m.arrange()
@@ -108,11 +116,35 @@ func (m *Model) browse(key string) Effect {
 	return Effect{}
 }
 
+// turn scrolls the manual, or leaves it.
+func (m *Model) turn(key string) {
+	switch key {
+	case "down", "j":
+		m.page++
+	case "up", "k":
+		m.page--
+	case "pgdown":
+		m.page += m.Height / 2
+	case "pgup":
+		m.page -= m.Height / 2
+	default:
+		m.mode = browsing
+	}
+}
+
 // act does what a key means for the chosen loop.
 func (m *Model) act(key string) Effect {
 	l := m.chosen()
-	if l == nil || !slices.Contains([]string{"enter", "a", "s", "x", "p", "r"}, key) {
+	if n := digit(key); n > 0 && l != nil && n <= choicesOf(l) {
+		m.begin(answering, l)
+		m.choose(n)
 		return Effect{}
+	}
+	if l == nil || !slices.Contains([]string{"enter", "a", "s", "x", "p", "r", "d", "space", " "}, key) {
+		return Effect{}
+	}
+	if key == "d" {
+		return Effect{Do: Dismiss, Loop: l.Status, Call: l.Call}
 	}
 	if l.Gone || l.Err != nil {
 		m.Say(fmt.Sprintf("%s is %s: nothing can be done with it here", nameOf(l), stateOf(l, m.snapshot.At)), true)
@@ -121,6 +153,9 @@ func (m *Model) act(key string) Effect {
 	switch key {
 	case "enter":
 		return Effect{Do: Attach, Loop: l.Status, Call: l.Call}
+	case "space", " ":
+		m.mode, m.peeked = peeking, []string{"…"}
+		return m.peek()
 	case "a":
 		m.beginAnswer(l)
 	case "s":
@@ -146,14 +181,95 @@ func (m *Model) act(key string) Effect {
 	return Effect{}
 }
 
+// peek reads the chosen loop for the peek at it.
+func (m *Model) peek() Effect {
+	if l := m.chosen(); l != nil && m.mode == peeking {
+		return Effect{Do: Peek, Loop: l.Status, Call: l.Call}
+	}
+	return Effect{}
+}
+
+// Peeked takes the end of a loop's conversation, as clean lines.
+func (m *Model) Peeked(file string, lines []string) {
+	if m.mode == peeking && file == m.selected {
+		m.peeked = lines
+	}
+}
+
+// peekKey does what a key means while the chosen loop is peeked at: another loop is chosen, or it
+// does what it does in the list.
+func (m *Model) peekKey(key string) Effect {
+	switch key {
+	case "up", "k", "down", "j":
+		m.browse(key)
+		m.peeked = []string{"…"}
+		return m.peek()
+	case "esc", "space", " ", "q", "ctrl+c":
+		m.mode = browsing
+		return Effect{}
+	}
+	m.mode = browsing
+	return m.browse(key)
+}
+
+// typeTask edits the task of a new loop, and begins it.
+func (m *Model) typeTask(k Key) Effect {
+	switch {
+	case k.Text != "":
+		m.input = m.input.insert(k.Text)
+	case k.Name == "esc", k.Name == "ctrl+c":
+		m.finish()
+	case k.Name != "enter":
+		m.input, _ = m.input.edit(k.Name)
+	case strings.TrimSpace(m.input.String()) == "":
+		m.Say("there is no task yet; esc leaves", true)
+	default:
+		task := strings.TrimSpace(m.input.String())
+		m.finish()
+		m.Say("a loop is being started…", false)
+		return Effect{Do: Begin, Commands: []inbox.Command{{Kind: inbox.FollowUp, Text: task}}}
+	}
+	return Effect{}
+}
+
 // begin begins a question to the person about a loop.
 func (m *Model) begin(mode mode, l *Loop) {
-	m.mode, m.input, m.about, m.asked = mode, line{}, l.File, l.Head.Awaited
+	m.mode, m.input, m.about, m.asked, m.live = mode, line{}, l.File, questionOf(l), l.Live.Alive
+}
+
+// digit is the number that a key types, from 1 to 9; 0 for any other key.
+func digit(key string) int {
+	if len(key) == 1 && key >= "1" && key <= "9" {
+		return int(key[0] - '0')
+	}
+	return 0
+}
+
+// choicesOf is how many answers the agent of a loop expects to what it asks.
+func choicesOf(l *Loop) int {
+	if l.Facts == nil || questionOf(l) != l.Facts.Question {
+		return 0
+	}
+	return len(l.Facts.Choices)
+}
+
+// choose puts the nth answer that the agent expects into the line. A line of the person's own words
+// stays.
+func (m *Model) choose(n int) {
+	l := m.loopOf(m.about)
+	if l == nil || n > choicesOf(l) || m.asked != l.Facts.Question {
+		return
+	}
+	if text := m.input.String(); text != "" && !slices.Contains(l.Facts.Choices, text) {
+		m.Say("the line is not empty; ctrl+u clears it", true)
+		return
+	}
+	m.input = newLine(l.Facts.Choices[n-1])
 }
 
 // beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
 func (m *Model) beginAnswer(l *Loop) {
-	if l.Live.Alive && listing.GroupOf(l.Status) != listing.NeedsYou {
+	if l.Live.Alive && !held(l) && questionOf(l) == 0 {
 		m.Say(nameOf(l)+" asks nothing; s steers its agent", true)
 		return
 	}
@@ -165,15 +281,20 @@ func (m *Model) pauseOrResume(l *Loop) Effect {
 	case !l.Live.Alive:
 		m.Say(nameOf(l)+" has no runner; r resumes it", true)
 		return Effect{}
-	case listing.GroupOf(l.Status) == listing.NeedsYou:
+	case held(l):
 		return m.resumeLive(l)
 	}
 	return m.send(l, inbox.Command{Kind: inbox.Pause})
 }
 
+// held reports whether a loop has a runner that does nothing before a person resumes it.
+func held(l *Loop) bool {
+	return listing.WaitsForPerson(l.Status) || l.Live.Alive && l.Head.Status == event.StatusPaused
+}
+
 // resumeLive resumes a loop that has a runner and is paused or waits for a person.
 func (m *Model) resumeLive(l *Loop) Effect {
-	if listing.GroupOf(l.Status) != listing.NeedsYou {
+	if !held(l) {
 		m.Say(nameOf(l)+" is running: there is nothing to resume", true)
 		return Effect{}
 	}
@@ -222,6 +343,9 @@ func (m *Model) typeText(k Key) Effect {
 	case k.Name == "esc", k.Name == "ctrl+c", l == nil:
 		m.finish()
 		return Effect{}
+	case m.mode == answering && digit(strings.TrimPrefix(k.Name, "alt+")) > 0:
+		m.choose(digit(strings.TrimPrefix(k.Name, "alt+")))
+		return Effect{}
 	case k.Name != "enter":
 		m.input, _ = m.input.edit(k.Name)
 		return Effect{}
@@ -237,13 +361,13 @@ func (m *Model) typeText(k Key) Effect {
 	case !l.Live.Alive && m.mode == steering:
 		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
 		return Effect{}
-	case m.mode == answering && !l.Live.Alive && m.asked > 0:
-		m.asked = 0
+	case m.mode == answering && !l.Live.Alive && m.live:
+		m.live = false
 		m.Say(nameOf(l)+" has ended meanwhile; enter again resumes it with the text, esc leaves", true)
 		return Effect{}
-	case m.mode == answering && l.Live.Alive && l.Head.Awaited > 0 && l.Head.Awaited != m.asked:
-		m.asked = l.Head.Awaited
-		m.Say(nameOf(l)+" waits for something else now; enter again answers that, esc leaves", true)
+	case m.mode == answering && questionOf(l) > 0 && questionOf(l) != m.asked:
+		m.asked = questionOf(l)
+		m.Say(nameOf(l)+" asks something else now; enter again answers that, esc leaves", true)
 		return Effect{}
 	}
 	mode, asked := m.mode, m.asked
@@ -253,12 +377,14 @@ func (m *Model) typeText(k Key) Effect {
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
 	case l.Live.Alive && asked > 0: // the runner refuses it if another person was faster
 		return m.send(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
-	case l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
+	case held(l):
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}, inbox.Command{Kind: inbox.Resume})
 	case l.Live.Alive: // another person was faster
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
+	case asked > 0 && asked == questionOf(l):
+		return m.resume(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
 	}
-	return m.resume(l, text)
+	return m.resume(l, inbox.Command{Kind: inbox.FollowUp, Text: text})
 }
 
 // confirm takes the answer to a question.
@@ -268,7 +394,7 @@ func (m *Model) confirm(key string) Effect {
 	switch {
 	case l == nil:
 	case mode == resuming && (key == "enter" || key == "y"):
-		return m.resume(l, "")
+		return m.resume(l)
 	case mode == stopping && key == "enter":
 		return m.send(l, inbox.Command{Kind: inbox.Stop})
 	case mode == stopping && key == "!":
@@ -280,29 +406,29 @@ func (m *Model) confirm(key string) Effect {
 	return Effect{}
 }
 
-func (m *Model) resume(l *Loop, text string) Effect {
+func (m *Model) resume(l *Loop, commands ...inbox.Command) Effect {
 	m.Say(nameOf(l)+" is being resumed…", false)
-	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Text: text}
+	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Commands: commands}
 }
 
 // GiveBack lets a person edit a text again that was not sent, unless another question is open.
 func (m *Model) GiveBack(e Effect) {
-	mode, text, asked := answering, e.Text, 0
-	if e.Do == Send {
-		text, asked = e.Commands[0].Text, e.Commands[0].Question
-		if len(e.Commands) == 1 && asked == 0 {
-			mode = steering
-		}
-	}
-	if text == "" || m.mode != browsing {
+	if m.mode != browsing || len(e.Commands) == 0 || e.Commands[0].Text == "" {
 		return
 	}
-	m.mode, m.input, m.about, m.asked = mode, newLine(text), e.Loop.File, asked
+	mode, first := answering, e.Commands[0]
+	if e.Do == Begin {
+		mode = beginning
+	}
+	if e.Do == Send && len(e.Commands) == 1 && first.Question == 0 {
+		mode = steering
+	}
+	m.mode, m.input, m.about, m.asked, m.live = mode, newLine(first.Text), e.Loop.File, first.Question, e.Loop.Live.Alive
 	m.scroll()
 }
 
 // finish ends a question.
-func (m *Model) finish() { m.mode, m.input, m.about, m.asked = browsing, line{}, "", 0 }
+func (m *Model) finish() { m.mode, m.input, m.about, m.asked, m.live = browsing, line{}, "", 0, false }
 
 // hasClaimed reports whether a loop's work is done: to resume it may end it again at once.
 func hasClaimed(l *Loop) bool {

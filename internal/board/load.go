@@ -2,7 +2,9 @@ package board
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,7 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -50,9 +54,17 @@ func (l *Loader) LoadFirst(n int) (Snapshot, error) { return l.load(nil, n) }
 func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if first > 0 {
+		l.env.Adopt()
+	}
 	all, err := registry.Survey(l.env.Home, nil)
 	if err != nil {
 		return Snapshot{}, err
+	}
+	if pruned, err := registration.Prune(l.env.Home, all); err == nil && len(pruned) > 0 {
+		all = slices.DeleteFunc(all, func(s registry.Status) bool {
+			return s.Gone && slices.ContainsFunc(pruned, func(e registry.Entry) bool { return e.Dir == s.Dir })
+		})
 	}
 	now := l.env.Now()
 	call, root, home := l.env.NamesToType(all), l.env.Root(), l.env.Variable("HOME")
@@ -88,7 +100,7 @@ func (l *Loader) addFacts(loops []Loop, files []string, first int) {
 		if i < first || wanted[s.File] {
 			facts := l.factsOf(s, marked)
 			loops[i].Facts = &facts
-		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason {
+		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason && known.head.Questions == s.Head.Questions {
 			loops[i].Facts = &known.Facts
 		}
 	}
@@ -164,6 +176,13 @@ func factsOfLive(s registry.Status) Facts {
 		}
 	}
 	switch {
+	case s.Head.Questions > 0 && (s.Head.Awaited > 0 || !listing.WaitsForPerson(s)):
+		if asked := factsOfQuestion(s); asked.Question > 0 {
+			if asked.Since = began; s.Head.Status == event.StatusRunning {
+				asked.Since = time.Time{} // the state says how long the runner has worked
+			}
+			return asked
+		}
 	case listing.WaitsForPerson(s):
 		return Facts{Text: cmp.Or(cli.Clean(listing.Question(s)), "it waits for you"), Since: began}
 	case s.Head.Status == event.StatusPaused:
@@ -184,6 +203,23 @@ func factsOfLive(s registry.Status) Facts {
 	return Facts{}
 }
 
+// factsOfQuestion reads what a loop's agent asks: first what the loop waits for.
+func factsOfQuestion(s registry.Status) Facts {
+	open := listing.OpenQuestions(s)
+	if len(open) == 0 {
+		return Facts{} // it was answered meanwhile
+	}
+	q := open[max(slices.IndexFunc(open, func(q projector.Question) bool { return q.Number == s.Head.Awaited }), 0)]
+	f := Facts{Text: string(render.CleanText(q.Text)), Question: q.Number}
+	for _, choice := range q.Choices {
+		f.Choices = append(f.Choices, render.Clean(choice))
+	}
+	if more := len(open) - 1; more > 0 {
+		f.Hint = fmt.Sprintf("%s more: 'ralph answer %s' lists them", units.Quantity(more, "question"), s.Name)
+	}
+	return f
+}
+
 // blockedPrefix begins the reason of a loop that ended blocked; the agent's own words follow it.
 const blockedPrefix = "the agent is blocked: "
 
@@ -200,6 +236,9 @@ func factsOfEnded(s registry.Status) Facts {
 	why := ended.Why
 	if ended.Reason == event.ReasonBlocked {
 		why = strings.TrimPrefix(why, blockedPrefix)
+	}
+	if asked := factsOfQuestion(s); asked.Question > 0 {
+		return asked
 	}
 	return Facts{Text: cli.Clean(why), Hint: render.Clean(ended.Hint)}
 }

@@ -19,6 +19,9 @@ type Loop struct {
 	// Today is what it has cost since midnight, in USD; nil if that is not known.
 	Today *float64
 	Facts *Facts // nil if they were not read
+
+	group listing.Group // in which it is listed, with the loops around it and within it
+	depth int           // how many loops it is within
 }
 
 // Facts are what the head of a loop's state does not say. They are read for the loops on the screen
@@ -26,6 +29,10 @@ type Loop struct {
 type Facts struct {
 	Text string // what it asks, does, or why it ended; clean, in lines
 	Hint string // the next step for a person; clean, in one line
+	// Question is the number of the question that Text is, with the answers that the agent expects;
+	// 0 if it is none.
+	Question int
+	Choices  []string
 	// Since is when it began to wait, to pause, or to do what Text says; zero if it is not known.
 	Since time.Time
 }
@@ -38,7 +45,8 @@ type Snapshot struct {
 
 // sortLoops puts loops that need a person first, then those that work, then those that ended. In a
 // group, those of this project come first. What ended last is the first of its group; others keep
-// their place as long as they are in it, and the one that began last is the first.
+// their place as long as they are in it, and the one that began last is the first. Loops within
+// another one, such as those of a fleet, come right after it, in the group of the most urgent one.
 func sortLoops(loops []Loop) {
 	slices.SortStableFunc(loops, func(a, b Loop) int {
 		group := listing.GroupOf(a.Status)
@@ -48,6 +56,42 @@ func sortLoops(loops []Loop) {
 			moment(&b, group).Compare(moment(&a, group)),
 		)
 	})
+	alone := slices.Clone(loops) // in that order
+	byID, within, placed := map[string]int{}, map[string][]int{}, map[int]bool{}
+	for i, l := range alone {
+		if l.ID != "" && l.Parent != l.ID {
+			byID[l.ID] = i
+			within[l.Parent] = append(within[l.Parent], i)
+		}
+	}
+	loops = loops[:0]
+	var place func(i int, group listing.Group, depth int)
+	place = func(i int, group listing.Group, depth int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		l := alone[i]
+		l.group, l.depth = group, depth
+		if loops = append(loops, l); l.ID == "" {
+			return
+		}
+		for _, inner := range within[l.ID] {
+			place(inner, group, depth+1)
+		}
+	}
+	for i, l := range alone {
+		top := i
+		for range alone { // an entry that was edited may name itself as its parent's parent
+			outer, found := byID[alone[top].Parent]
+			if !found || placed[outer] {
+				break
+			}
+			top = outer
+		}
+		place(top, listing.GroupOf(l.Status), 0)
+		place(i, listing.GroupOf(l.Status), 0)
+	}
 }
 
 func number(yes bool) int {

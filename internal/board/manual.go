@@ -10,11 +10,15 @@ import (
 var manualKeys = [][2]string{
 	{"up down j k", "choose a loop; page up, page down, home and end go further"},
 	{"enter", "attach to it; leaving it comes back here"},
-	{"a", "answer a loop that waits for you; resume any other with a text for its agent"},
+	{"a", "answer what its agent asks; resume a loop that is held or has ended with a text"},
+	{"1 to 9", "take that answer of those that the agent expects; enter sends it"},
 	{"s", "steer: send its agent a message"},
 	{"x", "stop it, after its iteration or now"},
 	{"p", "pause it, or resume it if it is paused or waits for you"},
 	{"r", "resume it: also a loop that ended or whose runner died"},
+	{"d", "dismiss it: it needs you no more until it has worked again"},
+	{"space", "peek at the end of its conversation"},
+	{"n", "begin a new loop in this project"},
 	{"/", "filter as you type; esc clears the filter"},
 	{"h", "only this project, or all"},
 	{"ctrl+z", "suspend; fg comes back"},
@@ -22,9 +26,9 @@ var manualKeys = [][2]string{
 }
 
 var manualGroups = [][2]string{
-	{"needs you", "it waits for you or is paused; it ended because only a person can help (blocked, not logged in, no quota); or its runner died"},
+	{"needs you", "its agent asks something; it waits for you or is paused; it failed, or ended because only a person can help (blocked, not logged in, no quota); or its runner died"},
 	{"working", "it continues by itself, also after a rate limit"},
-	{"ended", "completed, stopped, or failed"},
+	{"ended", "completed, stopped, or dismissed"},
 }
 
 // manual is the page of all keys.
@@ -40,10 +44,13 @@ func (m *Model) manual() []string {
 	} {
 		lines = append(lines, m.wrapped(text, m.Width, 4)...)
 	}
-	if len(lines) > m.Height-1 {
-		lines = lines[:max(m.Height-1, 0)]
+	leave, room := "any key comes back", max(m.Height-1, 0)
+	if len(lines) > room {
+		leave = "↑↓ scroll · any other key comes back"
+		m.page = min(max(m.page, 0), len(lines)-room)
+		lines = lines[m.page : m.page+room]
 	}
-	return append(lines, m.Theme.Dim.Render(render.Cut("any key comes back", m.Width)))
+	return append(lines, m.Theme.Dim.Render(render.Cut(leave, m.Width)))
 }
 
 // pairs are terms and what they mean; below each other on a narrow terminal.
@@ -52,7 +59,7 @@ func (m *Model) pairs(pairs [][2]string) []string {
 	var lines []string
 	for _, pair := range pairs {
 		term := m.Theme.Accent.Render(pair[0]) + strings.Repeat(" ", max(left-render.Columns(pair[0]), 1))
-		for i, row := range m.wrapped(pair[1], m.Width-left, 6) {
+		for i, row := range m.wrapped(pair[1], m.Width-left, 9) {
 			if i > 0 {
 				term = strings.Repeat(" ", left)
 			}

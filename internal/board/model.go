@@ -16,9 +16,10 @@ import (
 // goroutine.
 type Model struct {
 	Theme         terminal.Theme
-	Width, Height int  // of the terminal
-	Here          bool // only loops of this project
-	Running       bool // only loops that have a runner
+	Width, Height int    // of the terminal
+	Here          bool   // only loops of this project
+	Running       bool   // only loops that have a runner
+	Project       string // in which a new loop begins, short
 
 	snapshot Snapshot
 	loaded   bool            // there was a snapshot
@@ -30,14 +31,17 @@ type Model struct {
 
 	selected string // the entry's file of the chosen loop
 	place    int    // of the chosen loop among the rows
+	page     int    // the first line of the manual on the screen
 	top      int    // the first item on the screen
 
 	mode   mode
 	input  line   // what is being typed
 	about  string // the entry's file of the loop that the input is about
 	asked  int    // the number of the question that the input answers; 0 if it has none
+	live   bool   // the loop that the input is about had a runner when the person saw it last
 	filter string
 	notice notice
+	peeked []string // of the chosen loop, while it is peeked at
 }
 
 // mode says what the keys do.
@@ -51,6 +55,8 @@ const (
 	stopping       // asked how a loop is stopped
 	resuming       // asked whether a loop is resumed
 	reading        // the manual
+	beginning      // typing the task of a new loop
+	peeking        // looking at the end of the chosen loop's conversation
 )
 
 // notice is the outcome of what a person asked for.
@@ -83,6 +89,7 @@ const (
 // the last time. The chosen loop stays chosen, wherever it is in the list.
 func (m *Model) Show(s Snapshot) (calling []*Loop) {
 	needed := map[string]bool{}
+	sortLoops(s.Loops)
 	for i := range s.Loops {
 		if l := &s.Loops[i]; listing.GroupOf(l.Status) == listing.NeedsYou {
 			needed[l.File] = true
@@ -104,6 +111,8 @@ func callOf(l *Loop) string {
 	switch question := listing.Question(l.Status); {
 	case question != "":
 		return render.Clean(question)
+	case questionOf(l) > 0:
+		return render.Clean(l.Facts.Text)
 	case l.Died:
 		return "its runner died"
 	case l.Head.Reason != "":
@@ -111,6 +120,25 @@ func callOf(l *Loop) string {
 		return strings.TrimSpace(end + " " + why)
 	}
 	return stateOf(l, l.Head.At)
+}
+
+// questionOf is the number of the question that an answer to a loop is for; 0 if there is none.
+func questionOf(l *Loop) int {
+	switch {
+	case l.Head.Awaited > 0:
+		return l.Head.Awaited
+	case l.Facts == nil || listing.WaitsForPerson(l.Status):
+		return 0
+	}
+	return l.Facts.Question
+}
+
+// textOf is the question of a loop's agent as far as it was read.
+func textOf(l *Loop) string {
+	if l.Facts == nil || l.Facts.Question == 0 {
+		return ""
+	}
+	return l.Facts.Text
 }
 
 // Say shows the outcome of an effect.
@@ -127,15 +155,18 @@ func (m *Model) arrange() {
 	m.items, m.counts, m.cells = m.items[:0], map[listing.Group]int{}, map[int][]string{}
 	next := 0
 	for _, group := range listing.Groups {
+		rows := 0
 		m.items = append(m.items, item{kind: headItem, group: group})
-		for ; next < len(m.snapshot.Loops) && listing.GroupOf(m.snapshot.Loops[next].Status) == group; next++ {
+		for ; next < len(m.snapshot.Loops) && m.snapshot.Loops[next].group == group; next++ {
 			if m.matches(&m.snapshot.Loops[next]) {
 				m.items = append(m.items, item{rowItem, group, next})
 				m.cells[next] = m.cellsOf(&m.snapshot.Loops[next])
-				m.counts[group]++
+				if rows++; group != listing.NeedsYou || listing.GroupOf(m.snapshot.Loops[next].Status) == group {
+					m.counts[group]++ // not the others of a fleet that needs a person
+				}
 			}
 		}
-		if m.counts[group] == 0 {
+		if rows == 0 {
 			m.items = append(m.items, item{kind: noneItem, group: group})
 		}
 		m.items = append(m.items, item{kind: blankItem, group: group})
@@ -150,7 +181,7 @@ func (m *Model) matches(l *Loop) bool {
 	if m.Here && !l.Here || m.Running && !l.Live.Alive {
 		return false
 	}
-	text := strings.ToLower(strings.Join([]string{l.Call, l.Path, agentOf(l), listing.GroupOf(l.Status).String(), stateOf(l, m.snapshot.At), listing.Question(l.Status)}, "\n"))
+	text := strings.ToLower(strings.Join([]string{l.Call, l.Path, agentOf(l), listing.GroupOf(l.Status).String(), stateOf(l, m.snapshot.At), listing.Question(l.Status), textOf(l)}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(m.filter)) {
 		if !strings.Contains(text, word) {
 			return false
@@ -273,7 +304,7 @@ func (m *Model) Visible() []string {
 	left := m.bodyHeight()
 	for i := m.top; i < len(m.items) && left > 0; i++ {
 		left -= len(m.itemLines(i))
-		if it := m.items[i]; it.kind == rowItem && (it.group != listing.Ended || m.fileOf(i) == m.selected) {
+		if it := m.items[i]; it.kind == rowItem && (listing.GroupOf(m.snapshot.Loops[it.loop].Status) != listing.Ended || m.fileOf(i) == m.selected) {
 			files = append(files, m.fileOf(i))
 		}
 	}

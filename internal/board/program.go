@@ -28,7 +28,7 @@ type Options struct {
 // Run shows the board until the person leaves it.
 func Run(e *cli.Env, o Options) error {
 	loader := NewLoader(e)
-	model := &Model{Here: o.Here, Running: o.Running}
+	model := &Model{Here: o.Here, Running: o.Running, Project: tilde(e.Root(), e.Variable("HOME"))}
 	for {
 		p := &program{env: e, loader: loader, Model: model}
 		options := e.Program()
@@ -45,7 +45,6 @@ func Run(e *cli.Env, o Options) error {
 		case p.failed != nil:
 			return p.failed
 		case p.attach == nil:
-			listing.Prune(e, statuses(model.snapshot))
 			return nil
 		}
 		model.Say(attached(e, o, *p.attach))
@@ -63,14 +62,6 @@ func attached(e *cli.Env, o Options, s registry.Status) (text string, bad bool) 
 		return explain(err), true
 	}
 	return strings.Join(spoken(&messages), "\n"), false
-}
-
-func statuses(s Snapshot) []registry.Status {
-	all := make([]registry.Status, 0, len(s.Loops))
-	for _, l := range s.Loops {
-		all = append(all, l.Status)
-	}
-	return all
 }
 
 // program joins the model with a terminal.
@@ -94,7 +85,11 @@ type (
 		err      error
 		took     time.Duration
 	}
-	loadMsg struct{ round int } // it is time to load again
+	loadMsg   struct{ round int } // it is time to load again
+	peekedMsg struct {
+		file  string
+		lines []string
+	}
 	doneMsg struct {
 		effect  Effect
 		outcome string
@@ -151,6 +146,8 @@ func (p *program) Update(msg tea.Msg) tea.Cmd {
 		}
 		p.Say(msg.outcome, msg.bad)
 		return p.load()
+	case peekedMsg:
+		p.Peeked(msg.file, msg.lines)
 	case tea.PasteMsg:
 		p.Paste(msg.Content)
 	case tea.KeyPressMsg:
@@ -171,6 +168,7 @@ func (p *program) arrived(msg loadedMsg) tea.Cmd {
 	for _, l := range p.Show(msg.snapshot) {
 		calls = append(calls, terminal.Notify("ralph: "+nameOf(l)+" needs you", callOf(l)))
 	}
+	calls = append(calls, p.look(p.Model.peek()))
 	if p.again || p.Lacking() {
 		return tea.Batch(append(calls, p.load())...)
 	}
@@ -195,7 +193,9 @@ func (p *program) press(msg tea.KeyPressMsg) tea.Cmd {
 	case Attach:
 		p.attach = &effect.Loop
 		return tea.Quit
-	case Send, Resume:
+	case Peek:
+		return tea.Batch(p.complete(), p.look(effect))
+	case Send, Resume, Begin, Dismiss:
 		e := p.env
 		return tea.Batch(p.complete(), func() tea.Msg {
 			outcome, bad := carryOut(e, effect)
@@ -203,6 +203,15 @@ func (p *program) press(msg tea.KeyPressMsg) tea.Cmd {
 		})
 	}
 	return p.complete()
+}
+
+// look reads what a peek shows.
+func (p *program) look(effect Effect) tea.Cmd {
+	if effect.Do != Peek {
+		return nil
+	}
+	width := p.Width
+	return func() tea.Msg { return peekedMsg{effect.Loop.File, peek(effect.Loop, width)} }
 }
 
 // View draws the screen.

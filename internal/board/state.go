@@ -32,12 +32,20 @@ func stateOf(l *Loop, now time.Time) string {
 	case l.Live.Alive && l.Head.Pending != "":
 		return l.Head.Pending
 	case l.Live.Alive:
-		return liveState(l, since, now)
+		return asking(l, liveState(l, since, now))
 	case l.Head.Reason == "":
 		return l.Head.Status.String()
 	}
 	end, why := endOf(l)
-	return strings.TrimSpace(end + " " + ago(now, l.Head.At) + " " + why)
+	return asking(l, strings.TrimSpace(end+" "+ago(now, l.Head.At)+" "+why))
+}
+
+// asking adds the questions to the state of a loop whose agent has some.
+func asking(l *Loop, state string) string {
+	if asks := listing.Asks(l.Status); asks != "" {
+		return asks + ", " + state
+	}
+	return state
 }
 
 func liveState(l *Loop, since, now time.Time) string {

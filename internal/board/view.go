@@ -59,7 +59,7 @@ const (
 
 func (m *Model) cellsOf(l *Loop) []string {
 	return []string{
-		nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.Head), cost(l.Today), units.Cost(l.Head.Cost),
+		strings.Repeat("  ", l.depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.Head), cost(l.Today), units.Cost(l.Head.Cost),
 		render.Clean(agentOf(l)), render.Clean(l.Path),
 	}
 }
@@ -125,6 +125,10 @@ func (m *Model) View() Screen {
 		s.Lines = m.manual()
 		return m.bounded(s)
 	}
+	if m.mode == peeking {
+		m.peekLines(&s)
+		return m.bounded(s)
+	}
 	if m.headLines() > 0 {
 		s.Lines = append(s.Lines, m.Theme.Dim.Render(m.heads()))
 	}
@@ -138,6 +142,28 @@ func (m *Model) View() Screen {
 	s.Lines = s.Lines[:end]
 	m.bottom(&s)
 	return m.bounded(s)
+}
+
+// peekLines are the chosen loop, what it asks or does, and the end of its conversation.
+func (m *Model) peekLines(s *Screen) {
+	l := m.chosen()
+	if l == nil {
+		s.Lines = append(s.Lines, "the loop is gone", m.Theme.Dim.Render(m.keys()))
+		return
+	}
+	s.Lines = append(s.Lines, render.Cut(nameOf(l)+"  "+stateOf(l, m.snapshot.At), m.Width))
+	s.Lines[0] = m.Theme.Bold.Render(s.Lines[0])
+	s.Lines = append(s.Lines, m.textLines(l, 6)...)
+	s.Lines = append(s.Lines, m.Theme.Border.Render(strings.Repeat("─", m.Width)))
+	room := max(m.Height-len(s.Lines)-1, 0)
+	shown := m.peeked[max(0, len(m.peeked)-room):]
+	for _, row := range shown {
+		s.Lines = append(s.Lines, render.Cut(row, m.Width))
+	}
+	for range room - len(shown) {
+		s.Lines = append(s.Lines, "")
+	}
+	s.Lines = append(s.Lines, m.Theme.Dim.Render(m.keys()))
 }
 
 // bounded cuts what does not fit on the terminal: its end has what is being typed, and the keys.
@@ -251,10 +277,11 @@ func (m *Model) rowLines(it item) []string {
 		}
 		return m.Theme.Dim.Render(text)
 	})}
-	if it.group == listing.Ended && !selected {
+	own := listing.GroupOf(l.Status)
+	if own == listing.Ended && !selected {
 		return lines
 	}
-	return append(lines, m.textLines(l, linesOf(it.group, selected))...)
+	return append(lines, m.textLines(l, linesOf(own, selected))...)
 }
 
 // linesOf is how many lines of text a row has at most.
@@ -289,13 +316,16 @@ func (m *Model) textLines(l *Loop, most int) []string {
 	}
 	width := min(m.Width-indent, widestText)
 	style, lines := m.Theme.Text, []string(nil)
-	if listing.GroupOf(l.Status) == listing.Working {
+	if listing.GroupOf(l.Status) == listing.Working && l.Facts.Question == 0 {
 		lines = []string{m.doing(l.Facts, width)}
 	} else {
 		lines = m.wrapped(l.Facts.Text, width, most)
 	}
 	if listing.GroupOf(l.Status) != listing.NeedsYou {
 		style = m.Theme.Dim
+	}
+	if choices := m.choices(l); choices != "" {
+		lines = append(lines, render.Cut(choices, width))
 	}
 	if hint := l.Facts.Hint; hint != "" && l.File == m.selected {
 		lines = append(lines, render.Cut("→ "+hint, width))
@@ -304,6 +334,15 @@ func (m *Model) textLines(l *Loop, most int) []string {
 		lines[i] = strings.Repeat(" ", indent) + style.Render(lines[i])
 	}
 	return lines
+}
+
+// choices are the answers that the agent of a loop expects, with the digits that take them.
+func (m *Model) choices(l *Loop) string {
+	var parts []string
+	for i := range choicesOf(l) {
+		parts = append(parts, fmt.Sprintf("%d %s", i+1, l.Facts.Choices[i]))
+	}
+	return strings.Join(parts, " · ")
 }
 
 // doing says in one line what a loop does, and for how long if that is long.

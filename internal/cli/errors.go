@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/redact"
@@ -61,11 +64,30 @@ func Report(w io.Writer, err error) int {
 		return int(silent)
 	}
 	Tell(w, "error: %v", err)
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		Tell(w, "hint: %s", hinted.Hint())
+	if step := nextStep(err); step != "" {
+		Tell(w, "hint: %s", step)
 	}
 	return ExitCode(err)
+}
+
+// nextStep is the hint of an error. A full disk has one of its own, whatever was being done; a
+// folder that cannot be written has one where the error has none.
+func nextStep(err error) string {
+	var hinted interface{ Hint() string }
+	is := func(causes ...error) bool {
+		return slices.ContainsFunc(causes, func(cause error) bool { return errors.Is(err, cause) })
+	}
+	switch {
+	case is(syscall.ENOSPC, syscall.EDQUOT):
+		return "the disk is full, or your quota is: free some space there, then do it again"
+	case errors.As(err, &hinted) && hinted.Hint() != "":
+		return hinted.Hint()
+	case is(syscall.EROFS):
+		return "that file system is read-only: name another folder, or mount it writable"
+	case is(fs.ErrPermission):
+		return "you may not do that there: change the permissions, or name another place"
+	}
+	return ""
 }
 
 // Tell prints a message on stderr. It may contain an agent's last words, a project's settings or

@@ -44,10 +44,25 @@ func (all Commands) Usage(root *kong.Node, args []string, err error) error {
 // NoVerb is the error of a word that is no verb. It suggests a verb if one is near.
 func (all Commands) NoVerb(word string) error {
 	hint := "'ralph help' shows the verbs; 'ralph run -p TEXT' runs an agent"
-	if near := nearest(word, all.names()); near != "" {
+	if strings.ContainsAny(word, " \n") {
+		hint = Task("start", word)
+	} else if same := synonyms[word]; same != "" {
+		hint = fmt.Sprintf("did you mean 'ralph %s'? 'ralph help' shows the verbs", same)
+	} else if near := nearest(word, all.names()); near != "" {
 		hint = fmt.Sprintf("did you mean 'ralph %s'? 'ralph help' shows the verbs", near)
 	}
 	return Refuse(hint, "there is no verb %q", word)
+}
+
+// synonyms are the words of other programs for verbs.
+var synonyms = map[string]string{
+	"ls": "list", "ps": "list", "rm": "clean", "delete": "clean", "log": "logs", "show": "status", "tell": "steer", "message": "steer",
+	"continue": "resume", "new": "start", "begin": "start", "undo": "rollback", "config": "init", "watch": "list --watch", "top": "list --watch",
+}
+
+// Task is the hint for a text where a verb, or a loop's name, was expected.
+func Task(verb, text string) string {
+	return fmt.Sprintf("to begin a loop with this task: ralph %s -p %s", verb, AsTyped([]string{text}))
 }
 
 // nearest is the word that is probably meant by a mistyped one: the only one that begins with it,
@@ -151,6 +166,9 @@ func (m *mistake) wordTooMany(part []string) string {
 	words := childrenOf(m.node)
 	if len(words) == 0 {
 		m.hint = "put words that belong together in quotes; " + m.hint
+		if m.verb == "run" && strings.ContainsAny(part[1], " \n") {
+			m.hint = Task("run", part[1])
+		}
 		return fmt.Sprintf("%s takes no more words, and there is %q", m.verb, part[1])
 	}
 	if near := nearest(part[1], words); near != "" {

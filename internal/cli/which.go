@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/registration"
@@ -72,7 +73,12 @@ func isPath(word string) bool {
 func Qualified(name string) bool { return strings.ContainsRune(filepath.ToSlash(name), '/') }
 
 func (e *Env) latest() (registry.Status, error) {
-	all, err := e.survey(func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() })
+	keep := func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() }
+	all, err := e.survey(keep)
+	if err == nil && len(e.ofProject(all)) == 0 {
+		e.Adopt()
+		all, err = e.survey(keep)
+	}
 	if err != nil {
 		return registry.Status{}, err
 	}
@@ -199,9 +205,28 @@ func (e *Env) unlisted(name, dir string) (registry.Status, error) {
 		return registry.Status{}, err
 	}
 	return registry.Status{
-		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir))},
+		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir)), Found: true},
 		Live:  live,
 	}, nil
+}
+
+// Several reports whether an error of Find is that several loops may be meant, and whether they are
+// all of this project.
+func (e *Env) Several(err error) (here, several bool) {
+	found, ok := errors.AsType[*ambiguousError](err)
+	return ok && len(e.ofProject(found.candidates)) == len(found.candidates), ok
+}
+
+// FindOrCopy is Find for a verb that only looks. It also takes a copy of a loop's folder, wherever
+// that is; copied reports whether it is one.
+func (e *Env) FindOrCopy(name string) (s registry.Status, copied bool, err error) {
+	s, err = e.Find(name)
+	dir := e.Abs(name)
+	if err == nil || name == "" || !Exists(filepath.Join(dir, "journal")) {
+		return s, false, err
+	}
+	s, err = e.unlisted(filepath.Base(dir), dir)
+	return s, true, err
 }
 
 // ambiguousError says that several loops have the name.
@@ -261,10 +286,20 @@ func (e *Env) SplitLoopName(text []string) (loop string, rest []string, err erro
 	if several, ok := errors.AsType[*ambiguousError](err); ok && len(alive(several.candidates)) > 0 {
 		return "", nil, err
 	}
+	if err != nil && len(text) > 1 && looksLikeName(text[0]) {
+		return "", nil, Refuse(fmt.Sprintf("'ralph list --all' shows the loops; where it is text, put all of it in quotes: %s", AsTyped([]string{strings.Join(text, " ")})),
+			"there is no loop %q", text[0])
+	}
 	if err != nil || !s.Live.Alive && s.Project != e.Root() && !Qualified(text[0]) {
 		return "", text, nil //nolint:nilerr // the first word is text
 	}
 	return text[0], text[1:], nil
+}
+
+// looksLikeName reports whether a word can be a loop's name and is hardly one of a text: l3, api_2.
+func looksLikeName(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err != nil && registry.CheckName(word) == nil && strings.ContainsAny(word, "0123456789_")
 }
 
 // FindPath returns the folder of the loop that a person names, or else the folder or file of that

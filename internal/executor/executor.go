@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -319,6 +320,23 @@ func Classify(err error) event.Class {
 	return event.ClassTransient
 }
 
+// install is the next step where the agent's program is missing: it may be misspelled.
+func install(err error) string {
+	const step = "install the agent or set agent.command; 'ralph doctor' shows what is found"
+	missing, ok := errors.AsType[*exec.Error](err)
+	if !ok {
+		return step
+	}
+	var programs []string
+	for _, known := range config.KnownAgents() {
+		programs = append(programs, known.Program)
+	}
+	if near := config.Nearest(missing.Name, programs); near != "" && near != missing.Name {
+		return fmt.Sprintf("did you mean %s? else %s", near, step)
+	}
+	return step
+}
+
 // hint returns the next step for a person: the error's own, if it has one.
 func hint(do event.Effect, class event.Class, err error) string {
 	if hinted, ok := errors.AsType[interface {
@@ -331,7 +349,7 @@ func hint(do event.Effect, class event.Class, err error) string {
 	_, aboutPrompt := errors.AsType[*promptError](err)
 	switch {
 	case do == event.DoStart && errors.Is(err, exec.ErrNotFound):
-		return "install the agent or set agent.command; 'ralph doctor' shows what is found"
+		return install(err)
 	// a *fs.PathError is about the working folder
 	case do == event.DoStart && class == event.ClassPermission && !aboutFile:
 		return "make the agent's program executable"

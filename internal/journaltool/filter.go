@@ -108,7 +108,7 @@ func checkTypes(types []string) error {
 				groups = append(groups, group+".")
 			}
 		}
-		hint := "types are " + strings.Join(all, " ") + "; " + groups[0] + " means all that begin with it"
+		hint := fmt.Sprintf("such as loop.ended, iteration.ended, agent.said, tool.called, guardrail.ended; %s means all that begin with it; docs/reference/events.md has all", groups[0])
 		if near := config.Nearest(name, slices.Concat(groups, all)); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}

@@ -16,11 +16,11 @@ func TestUnknownTypeNamesKnownTypes(t *testing.T) {
 		"tool":        `did you mean "tool."?`,
 		"Loop.Ended":  `did you mean "loop.ended"?`,
 		"ended":       `did you mean "`,
-		"nothinglike": "types are loop.started",
+		"nothinglike": "such as loop.ended, ",
 	} {
 		err := checkTypes([]string{typo})
 		hinted, ok := errors.AsType[*cli.Failure](err)
-		if !ok || !strings.HasPrefix(hinted.NextStep, want) || !strings.Contains(hinted.NextStep, " fault.raised; loop. means all") {
+		if !ok || !strings.HasPrefix(hinted.NextStep, want) || !strings.Contains(hinted.NextStep, " guardrail.ended; loop. means all") {
 			t.Errorf("%s: %v, %+v", typo, err, hinted)
 		}
 	}

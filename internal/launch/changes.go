@@ -39,7 +39,7 @@ func (v *Start) confirmForeign(e *cli.Env, before loopState) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(known, func(s registry.Status) bool { return s.ID == before.State.Lifecycle.ID }) {
+	if slices.ContainsFunc(known, func(s registry.Status) bool { return s.ID == before.State.Lifecycle.ID && !s.Found }) {
 		return nil
 	}
 	if once, err := v.trustsOnce(e, ""); err != nil || once {

@@ -94,6 +94,9 @@ func (v *Start) choose(e *cli.Env) (err error) {
 	if v.Name == "" {
 		v.Name = e.DefaultName()
 	}
+	if strings.ContainsAny(v.Name, " \n") {
+		return cli.Refuse(cli.Task("start", v.Name), "%q is no name of a loop", v.Name)
+	}
 	v.Dir, err = e.LoopDir(v.Name)
 	return err
 }

@@ -19,9 +19,10 @@ type Options struct {
 	Running bool // only those that have a runner
 }
 
-// Find returns the loops in their order. Entries of the registry that cannot be read are reported
-// on stderr.
+// Find returns the loops in their order, with those of this project that were not registered.
+// Entries of the registry that cannot be read are reported on stderr.
 func Find(e *cli.Env, o Options) ([]registry.Status, error) {
+	e.Adopt()
 	all, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return o.All || entry.Project == e.Root() })
 	if err != nil {
 		return nil, err

@@ -33,8 +33,8 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		if len(strays[s.File]) > 0 {
 			status += ", its agent lives"
 		}
-		if n := s.Head.Questions; s.Live.Alive && (n > 1 || n == 1 && s.Head.Awaited == 0) {
-			status += ", " + units.Quantity(n, "question")
+		if asks := Asks(s); asks != "" {
+			status += ", " + asks
 		}
 		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
 			tokens = units.Tokens(*s.Head.TokensIn + *s.Head.TokensOut)

@@ -110,13 +110,18 @@ func loginHint(reason event.Reason, hint string, agent event.Agent) string {
 	return hint
 }
 
+// hintStuck is the next step where no guardrail has failed all the time.
 const hintStuck = "look at what the agent says with 'ralph logs', change the task, then resume the loop"
 
 func stuck(s *State) []Decision {
-	if s.Breaker.Stop != "" {
+	culprit, found := s.Verification.Culprit()
+	switch {
+	case s.Breaker.Stop != "" && found:
+		return end(s, event.ReasonBreaker, s.Breaker.Stop, culprit.Advice())
+	case s.Breaker.Stop != "":
 		return end(s, event.ReasonBreaker, s.Breaker.Stop, hintStuck)
 	}
-	if trip, ok := s.Breaker.Trip(s.Rules); ok {
+	if trip, ok := s.Breaker.Trip(s.Rules, culprit); ok {
 		return record(trip)
 	}
 	return nil

@@ -464,7 +464,7 @@ func TestStateStaysBounded(t *testing.T) {
 			_, _ = live.Budget.Over(live.Rules)
 			_, _ = live.Lifecycle.Outcome()
 			_, _ = live.Budget.Warning(true, &live.Lifecycle)
-			_, _ = live.Breaker.Trip(live.Rules)
+			_, _ = live.Breaker.Trip(live.Rules, policy.Failing{})
 			_, _, _ = live.Failover.Limits.Over(live.Rules)
 			_, _, _ = live.Lifecycle.Refused(), live.Completion.Blocked(), live.Verification.Missing(live.Rules)
 			viaJSON = throughJSON(t, viaJSON)

@@ -168,14 +168,15 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	}
 }
 
-// Trip returns the step to take now; false for none.
-func (b *Breaker) Trip(r event.Rules) (event.BreakerTripped, bool) {
+// Trip returns the step to take now; false for none. culprit is the guardrail that keeps the work
+// from being done; the zero Failing is none.
+func (b *Breaker) Trip(r event.Rules, culprit Failing) (event.BreakerTripped, bool) {
 	if b.Stop != "" {
 		return event.BreakerTripped{}, false
 	}
 	trip := event.BreakerTripped{Rule: RuleSameError, Step: stepOf(b.Errors, r.Breaker.SameError), Count: b.Errors, Evidence: b.sameError()}
 	if trip.Step == "" || b.AnsweredErrors >= b.Errors {
-		trip = event.BreakerTripped{Rule: RuleNoProgress, Step: stepOf(b.Stuck, r.Breaker.NoProgress), Count: b.Stuck, Evidence: b.evidence()}
+		trip = event.BreakerTripped{Rule: RuleNoProgress, Step: stepOf(b.Stuck, r.Breaker.NoProgress), Count: b.Stuck, Evidence: b.evidence(culprit)}
 		if trip.Step == "" || b.AnsweredStuck >= b.Stuck {
 			return event.BreakerTripped{}, false
 		}
@@ -216,8 +217,10 @@ func (b *Breaker) sameError() string {
 	return fmt.Sprintf("%s ended with the same error: %s", iterations(b.Errors), b.Error)
 }
 
-func (b *Breaker) evidence() string {
+func (b *Breaker) evidence(culprit Failing) string {
 	switch {
+	case culprit.Times > 1 && culprit.Times >= b.Stuck:
+		return fmt.Sprintf("%s got nowhere: %s", iterations(b.Stuck), culprit)
 	case b.Refusal != "":
 		return fmt.Sprintf("%s got nowhere, and the last two were refused for the same reason: %s", iterations(b.Stuck), b.Refusal)
 	case b.Shown && b.Same:

@@ -148,7 +148,7 @@ func TestStepsOfTheBreaker(t *testing.T) {
 		t.Run(fmt.Sprintf("of %d", row.limit), func(t *testing.T) {
 			r := event.Rules{Breaker: event.BreakerRules{NoProgress: row.limit}, Restart: event.RestartRules{Delay: event.Duration(time.Second)}}
 			for i, want := range row.steps {
-				trip, ok := stuckFor(t, i+1).Trip(r)
+				trip, ok := stuckFor(t, i+1).Trip(r, policy.Failing{})
 				if ok != (want != "") || trip.Step != want {
 					t.Errorf("after %d: %+v, want %q", i+1, trip, want)
 				}
@@ -266,7 +266,7 @@ func TestBreakerEvidence(t *testing.T) {
 		"of an error before other words": {[]event.Payload{boom, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom", Progress: "no"}}, event.Rules{Breaker: event.BreakerRules{SameError: 3, NoProgress: 3}}, "2 iterations in a row ended with the same error: boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			trip, _ := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Trip(row.rules)
+			trip, _ := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Trip(row.rules, policy.Failing{})
 			if trip.Evidence != row.want {
 				t.Errorf("%q, want %q", trip.Evidence, row.want)
 			}
@@ -290,7 +290,7 @@ func TestBreakerFoldsSteps(t *testing.T) {
 	if b.Stop != "nothing moved" || b.Hint != "" {
 		t.Errorf("after a stop: %+v", b)
 	}
-	if _, ok := b.Trip(event.Rules{Breaker: event.BreakerRules{NoProgress: 2, SameError: 1}}); ok {
+	if _, ok := b.Trip(event.Rules{Breaker: event.BreakerRules{NoProgress: 2, SameError: 1}}, policy.Failing{}); ok {
 		t.Error("a loop that is being stopped gets another step")
 	}
 	b = breaker(t, b, &policy.Completion{}, event.LoopResumed{})
@@ -327,7 +327,7 @@ func TestBreakerTripsOncePerCount(t *testing.T) {
 			})
 			steps := map[string]int{}
 			for range 3 {
-				trip, ok := b.Trip(rules)
+				trip, ok := b.Trip(rules, policy.Failing{})
 				if !ok {
 					break
 				}

@@ -18,7 +18,9 @@ type Verification struct {
 	Checked  bool      `json:"checked,omitempty"` // since the last iteration began
 	Ran      int       `json:"ran,omitempty"`
 	Failures []Failure `json:"failures,omitempty"`
-	Edited   []string  `json:"edited,omitempty"`
+	// Failing are the guardrails that failed in the last check, with their past.
+	Failing []Failing `json:"failing,omitempty"`
+	Edited  []string  `json:"edited,omitempty"`
 	// Unrestored are the files that the agent changed in this iteration and that were not put back,
 	// or that changed while the guardrails ran: other guardrails passed than those required.
 	Unrestored []string `json:"unrestored,omitempty"`
@@ -50,6 +52,14 @@ type Failure struct {
 	Message event.Blob `json:"message"`
 }
 
+// Failing is a guardrail that has failed in each of the last iterations.
+type Failing struct {
+	Name      string `json:"name"`
+	Times     int    `json:"times"`     // iterations in a row
+	Iteration int    `json:"iteration"` // the last of them
+	Output    string `json:"output"`    // the end of what it printed, on one line
+}
+
 const (
 	// failuresMost, editedMost and leftMost bound what a checkpoint holds.
 	failuresMost = 64
@@ -59,15 +69,17 @@ const (
 	// Messages are kept complete up to messagesMost bytes in total, and in part beyond that.
 	messagesMost = 32 << 10
 	messageLeast = 500
+	outputMost   = 200
 )
 
 // Apply folds one event. was is the loop before it.
 func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 	switch p := p.(type) {
 	case event.IterationStarted:
-		*g = Verification{Before: &Reported{g.Failures, g.Edited, g.Left, g.Commit}}
+		*g = Verification{Before: &Reported{g.Failures, g.Edited, g.Left, g.Commit}, Failing: g.Failing}
 	case event.LoopResumed:
 		g.Checked = false // what the dead runner had under way is unknown
+		g.Failing = nil   // a person may have mended it
 	case event.Decided:
 		switch p.Do {
 		case event.DoBegin:
@@ -77,6 +89,7 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 		}
 	case event.GuardrailEnded:
 		g.ended(p)
+		g.again(p, was.Iteration)
 	case event.GuardrailEdited:
 		if (!p.Restored || p.During) && len(g.Unrestored) < editedMost {
 			g.Unrestored = append(g.Unrestored, firstBytes(p.Path, 200))
@@ -130,6 +143,62 @@ func (g *Verification) ended(p event.GuardrailEnded) {
 		f.Message.Text = firstBytes(f.Message.Text, messageLeast)
 	}
 	g.Failures = append(g.Failures, f)
+}
+
+// again counts how often in a row a guardrail has failed: once for each iteration.
+func (g *Verification) again(p event.GuardrailEnded, iteration int) {
+	name := firstBytes(p.Name, nameMost)
+	at := slices.IndexFunc(g.Failing, func(f Failing) bool { return f.Name == name })
+	switch {
+	case p.OK:
+		g.Failing = slices.DeleteFunc(g.Failing, func(f Failing) bool { return f.Name == name })
+		return
+	case at < 0 && len(g.Failing) >= failuresMost:
+		return
+	case at < 0:
+		at = len(g.Failing)
+		g.Failing = append(g.Failing, Failing{Name: name})
+	}
+	f := &g.Failing[at]
+	if f.Iteration != iteration {
+		f.Times++
+	}
+	f.Iteration, f.Output = iteration, fmt.Sprintf("exit code %d", p.Code)
+	if p.Message != nil {
+		if _, output, found := strings.Cut(p.Message.Text, event.OutputFollows); found && strings.TrimSpace(output) != "" {
+			f.Output = lastLine(output)
+		}
+	}
+}
+
+// lastLine is the last line of an output that says something and is complete.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	if at := strings.LastIndexByte(text, '\n'); at > 0 && strings.HasSuffix(text, "... [truncated]") {
+		text = strings.TrimSpace(text[:at])
+	}
+	return firstBytes(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), outputMost)
+}
+
+// Culprit returns the guardrail that has failed in the most iterations in a row, and at least in
+// two: the agent can hardly make it pass.
+func (g *Verification) Culprit() (worst Failing, found bool) {
+	for _, f := range g.Failing {
+		if f.Times > max(worst.Times, 1) {
+			worst, found = f, true
+		}
+	}
+	return worst, found
+}
+
+// String says what the guardrail did.
+func (f Failing) String() string {
+	return fmt.Sprintf("the guardrail %q failed in %s: %s", firstBytes(f.Name, 200), iterations(f.Times), f.Output)
+}
+
+// Advice is the next step for a person.
+func (f Failing) Advice() string {
+	return fmt.Sprintf("run %q by hand, mend what it needs or change guardrails in the settings, then resume the loop", firstBytes(f.Name, 200))
 }
 
 func edited(p event.GuardrailEdited) string {

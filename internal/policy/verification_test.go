@@ -36,6 +36,43 @@ var (
 	crashed = event.IterationEnded{Outcome: event.OutcomeFailed}
 )
 
+// The culprit is the guardrail that failed in the most iterations in a row, and in two at least.
+func TestCulpritFailedAllTheTime(t *testing.T) {
+	broke := func(name, output string) event.Payload {
+		return event.GuardrailEnded{Name: name, Code: 2, Message: &event.Blob{Text: "It failed.\n" + event.OutputFollows + output}}
+	}
+	iteration := func(n int, ends ...event.Payload) []event.Payload {
+		begun := []event.Payload{event.IterationStarted{N: n}, check}
+		return append(append(begun, ends...), checked, closed)
+	}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  string
+	}{
+		"one failure is no pattern": {iteration(1, fell("a")), ""},
+		"two in one iteration are one": {
+			append(iteration(1, fell("a")), check, fell("a"), checked), "",
+		},
+		"with the last line that is complete": {
+			slices.Concat(iteration(1, broke("a", "one")), iteration(2, broke("a", "one\ntwo\nthr... [truncated]"))),
+			`the guardrail "a" failed in 2 iterations in a row: two`,
+		},
+		"without an output": {
+			slices.Concat(iteration(1, broke("a", "")), iteration(2, broke("a", ""))), `the guardrail "a" failed in 2 iterations in a row: exit code 2`,
+		},
+		"one that passes once begins anew": {
+			slices.Concat(iteration(1, broke("a", "x"), broke("b", "y")), iteration(2, passed("a"), broke("b", "y")), iteration(3, broke("a", "x"), broke("b", "y"))),
+			`the guardrail "b" failed in 3 iterations in a row: y`,
+		},
+		"a person who resumes may have mended it": {append(slices.Concat(iteration(1, fell("a")), iteration(2, fell("a"))), event.LoopResumed{}), ""},
+	} {
+		culprit, found := verified(t, row.story...).Culprit()
+		if got := culprit.String(); found != (row.want != "") || found && got != row.want {
+			t.Errorf("%s: %q, not %q", name, got, row.want)
+		}
+	}
+}
+
 func TestGuardrailsPassed(t *testing.T) {
 	const notAll = "the guardrails have not all run"
 	one, two := event.Rules{Guardrails: 1}, event.Rules{Guardrails: 2}

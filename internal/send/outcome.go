@@ -27,7 +27,7 @@ type Report struct {
 	ID        string         `json:"id"`
 	Loop      string         `json:"loop"`
 	Kind      string         `json:"kind"`
-	Outcome   string         `json:"outcome"` // received, delivered, refused or withdrawn
+	Outcome   string         `json:"outcome"` // received, delivered, refused, withdrawn, or kept for the next runner
 	How       event.Delivery `json:"how,omitempty"`
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
@@ -41,9 +41,13 @@ type Report struct {
 	// nothing happens until a person resumes the loop
 	Resting bool `json:"resting,omitempty"`
 
-	key    string       // of a setting
-	origin event.Origin // of the command, as the runner found it
+	key      string       // of a setting
+	origin   event.Origin // of the command, as the runner found it
+	replaced string       // the answer that was kept before
 }
+
+// kept is the outcome of an answer to a loop without a runner: the next one takes it.
+const kept = "kept"
 
 // watch reads the events after seq until the command's outcome is known, the patience is over, or
 // the runner has exited.
@@ -163,6 +167,10 @@ func (f *Report) Message() string {
 		return fmt.Sprintf("%s withdrawn before the agent of loop %s had it", f.Kind, f.Loop)
 	case f.Withdrawn != "":
 		return fmt.Sprintf("withdrawn, the agent of loop %s will not get it: %s", f.Loop, cli.Clean(f.Text))
+	case f.Outcome == kept && f.replaced != "":
+		return fmt.Sprintf("answer kept for loop %s, in place of %q; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.replaced, f.Loop)
+	case f.Outcome == kept:
+		return fmt.Sprintf("answer kept for loop %s; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.Loop)
 	case received && f.Orphan:
 		return fmt.Sprintf("%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' resumes it", f.Kind, f.Loop, f.Loop)
 	case received && f.Resting:

@@ -88,7 +88,10 @@ func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
 		return Report{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
 	}
-	if !s.Live.Alive {
+	switch {
+	case !s.Live.Alive && c.Kind == inbox.Answer:
+		return keepAnswer(s, c)
+	case !s.Live.Alive:
 		return Report{}, notRunning(e, s)
 	}
 	f := Report{Loop: s.Name, Kind: string(c.Kind), key: c.Key}

@@ -46,7 +46,7 @@ const maxAge = 7 * 24 * time.Hour
 // find returns the loops whose runner died, with the reason for those that stay as they are. A loop
 // within another one is a matter of that one's agent.
 func find(e *cli.Env) ([]Result, error) {
-	all, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.Parent == "" })
+	all, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.Parent == "" && !entry.Found })
 	if err != nil {
 		return nil, err
 	}

@@ -444,8 +444,12 @@ func (d *page) places() {
 	}
 	d.add("folder", "%s", d.status.Dir)
 	d.add("project", "%s", d.status.Project)
-	if d.Lifecycle.Project != d.status.Project && d.Lifecycle.Project != "" {
-		d.add("works in", "%s", d.Lifecycle.Project)
+	switch at := d.Lifecycle.Project; {
+	case at == d.status.Project, at == "":
+	case d.status.Found: // it came here, and no runner has worked here
+		d.add("begun in", "%s", at)
+	default:
+		d.add("works in", "%s", at)
 	}
 }
 

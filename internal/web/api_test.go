@@ -123,6 +123,22 @@ func TestCommandsReachTheInbox(t *testing.T) {
 	}
 }
 
+// The list has the question of a loop that works on, with what the agent expects as an answer.
+func TestListHasQuestion(t *testing.T) {
+	w := newWorld(t)
+	w.happen(1, event.QuestionAsked{Number: 1, Text: "Tabs or spaces?", Choices: []string{"tabs", "spaces"}})
+	var loops []Loop
+	var page struct{ Loops []Loop }
+	body := w.ask("GET", "/api/loops", "", w.bearer()...).body
+	if json.Unmarshal([]byte(body), &loops) != nil {
+		must(t, json.Unmarshal([]byte(body), &page))
+		loops = page.Loops
+	}
+	if len(loops) != 1 || loops[0].Group != "needs you" || loops[0].About != "Tabs or spaces?" || loops[0].Asked == nil || loops[0].Asked.Number != 1 || len(loops[0].Asked.Choices) != 2 {
+		t.Errorf("%s", body)
+	}
+}
+
 // A reader that reconnects, also to another server, gets each event once.
 func TestEventsResume(t *testing.T) {
 	w := newWorld(t)

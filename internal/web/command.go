@@ -45,6 +45,14 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		}
 		refuse(w, status, problem.Error(), `such as {"kind":"steer","text":"Leave the schema alone."}`)
 		return
+	case !l.Live.Alive && c.Kind == inbox.Answer: // it is kept for the next runner
+		sent, err := send.Deliver(s.env, l, c, 0)
+		if err != nil {
+			refuse(w, http.StatusConflict, err.Error(), "")
+			return
+		}
+		answer(w, http.StatusAccepted, dropped{sent.ID, l.ID, c.Kind})
+		return
 	case !l.Live.Alive:
 		refuse(w, http.StatusConflict, "loop "+l.Name+" is not running", restartHint(l))
 		return

@@ -26,12 +26,20 @@ type Loop struct {
 	State string `json:"state"`
 	// Question is what the agent asks a person; empty if it asks nothing.
 	Question string `json:"question,omitempty"`
+	// Asked is the first question of its agent that has no answer; its text is About.
+	Asked *asked `json:"asked,omitempty"`
 	// About is what it asks, does, or why it ended, since when.
 	About      string    `json:"about,omitempty"`
 	AboutSince time.Time `json:"aboutSince,omitzero"`
 	Today      *float64  `json:"today"` // what it has cost since midnight, in USD; null if it is not known
 	Shown      shown     `json:"shown"`
 	listing.Loop
+}
+
+// asked is a question, and the answers that the agent expects.
+type asked struct {
+	Number  int      `json:"number"`
+	Choices []string `json:"choices"`
 }
 
 // shown are amounts as a person reads them.
@@ -95,6 +103,9 @@ func (s *survey) look() ([]Loop, error) {
 		l.Today, l.Shown.Today, l.Shown.Project = found.Loops[i].Today, units.Cost(found.Loops[i].Today), found.Loops[i].Path
 		if facts := found.Loops[i].Facts; facts != nil {
 			l.About, l.AboutSince = facts.Text, facts.Since
+			if facts.Question > 0 {
+				l.Asked = &asked{facts.Question, append([]string{}, facts.Choices...)}
+			}
 		}
 	}
 	return loops, nil

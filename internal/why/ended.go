@@ -1,8 +1,10 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/units"
@@ -17,6 +19,9 @@ func (t *trace) end(p event.LoopEnded) reason {
 		hint:     p.Hint,
 	}
 	r.keys, r.facts = t.endedBy(p.Reason)
+	if code := p.Reason.ExitCode(); code == event.ExitLimit || code == event.ExitFailed {
+		t.blame(&r, p.Why)
+	}
 	switch p.Reason {
 	case event.ReasonIterations:
 		if n := t.state.Budget.Refunded; n > 0 {
@@ -72,6 +77,36 @@ func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 	}
 	return nil, []event.Event{t.trigger}
 }
+
+// blame puts first what kept the work from being done, unless the recorded text has it: a guardrail
+// that failed again and again, what an agent did to the stories and was refused, or a review.
+func (t *trace) blame(r *reason, recorded string) {
+	cause := ""
+	judged, read := t.last[event.TypeStoriesJudged], t.last[event.TypeStoryReviewed]
+	verdict, err := event.As[event.StoryReviewed](read)
+	culprit, found := t.state.Verification.Culprit()
+	switch {
+	case found:
+		cause = culprit.String()
+		r.facts = append(r.facts, t.failedChecks()...)
+		r.keys = append([]string{"guardrails"}, r.keys...)
+		r.hint = cmp.Or(r.hint, culprit.Advice())
+	case t.state.Breaker.Refusal != "":
+		cause = "the last two iterations were refused for the same reason: " + t.state.Breaker.Refusal
+		r.facts = append(r.facts, judged)
+	case read.Seq != 0 && err == nil && !verdict.Approved && !verdict.Open:
+		cause = fmt.Sprintf("review %d of story %s did not approve it", verdict.Count, verdict.Story)
+		if verdict.Feedback != "" {
+			cause += ": " + units.Cut(strings.Join(strings.Fields(verdict.Feedback), " "), feedbackMost)
+		}
+		r.facts = append(r.facts, read)
+	}
+	if cause != "" && !strings.Contains(recorded, cause) {
+		r.answer = sentence(cause) + " " + r.answer
+	}
+}
+
+const feedbackMost = 300
 
 func limited(p event.IterationEnded) bool { return p.Outcome == event.OutcomeLimited }
 
@@ -153,6 +188,7 @@ func (t *trace) wait(p event.LoopWaiting) reason {
 		r.keys = append(t.breakerKeys(), "restart.delay")
 		r.facts = append(t.lastEnds(max(t.state.Breaker.Stuck, t.state.Breaker.Errors), anyEnd), t.trips...)
 		r.answer = "It waits" + end + ", ten times restart.delay, because it makes no progress: " + sentence(t.state.Breaker.Hint)
+		t.blame(&r, t.state.Breaker.Hint)
 	default:
 		r.facts = append(t.lastEnds(max(l.Attempt, 1), limited), t.last[event.TypeAgentLimited])
 		r.answer = fmt.Sprintf("It waits%s (%s): %s", end, p.For, sentence(l.Error))

@@ -180,7 +180,19 @@ func guardrailEnded(p event.GuardrailEnded) string {
 	case p.Code < 0:
 		return fmt.Sprintf("guardrail %q was ended by a signal", p.Name)
 	}
-	return fmt.Sprintf("guardrail %q failed with exit code %d", p.Name, p.Code)
+	text := fmt.Sprintf("guardrail %q failed with exit code %d", p.Name, p.Code)
+	if p.Message != nil {
+		return joined(text, outputOf(p.Message.Text))
+	}
+	return text
+}
+
+// outputOf is the end of what a guardrail printed, from the message about its failure.
+func outputOf(message string) string {
+	_, output, _ := strings.Cut(message, event.OutputFollows)
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	const shown = 3
+	return strings.Join(lines[max(0, len(lines)-shown):], " / ")
 }
 
 func folder(p event.FolderInspected) string {

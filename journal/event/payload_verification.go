@@ -72,6 +72,9 @@ type GuardrailEnded struct {
 	Warning string `json:"warning,omitempty"`
 }
 
+// OutputFollows is the line of a guardrail's message before what it printed.
+const OutputFollows = "Output (truncated):\n"
+
 // GuardrailSnapshotted: the files of the guardrails, before the agent works. It is valid until the
 // next one: a check compares the files with it and attributes a difference to the agent. A
 // difference outside of a check is attributed to a person, and there is a new snapshot before the

@@ -224,7 +224,7 @@ func (j judge) needs() {
 	for _, q := range j.Questions {
 		n := Need{What: fmt.Sprintf("Question %d: %s", q.Number, units.Cut(q.Text, 400)), Command: fmt.Sprintf("ralph answer %s %d TEXT", j.name, q.Number)}
 		if j.Status.Ended() || j.Died {
-			n.What, n.Command = fmt.Sprintf("Question %d has no answer: %s", q.Number, units.Cut(q.Text, 400)), ""
+			n.What = fmt.Sprintf("Question %d has no answer: %s", q.Number, units.Cut(q.Text, 400))
 		}
 		j.need(n)
 	}

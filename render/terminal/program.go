@@ -1,7 +1,9 @@
 package terminal
 
 import (
+	"context"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -33,8 +35,15 @@ type (
 	copyMsg      struct{ text string }
 )
 
+// CopiedMsg says what became of a text that was copied.
+type CopiedMsg struct {
+	Bytes int
+	// Buffer says that tmux has it in a buffer. A terminal does not say whether it took it.
+	Buffer bool
+}
+
 // Copy returns the command that puts a text on the clipboard of the terminal (OSC 52), also through
-// tmux and over ssh.
+// tmux and over ssh. The model gets a CopiedMsg.
 func Copy(text string) tea.Cmd { return func() tea.Msg { return copyMsg{text} } }
 
 // Notify returns the command that shows a notification, unless that is off.
@@ -117,10 +126,26 @@ func (p *program) handle(msg tea.Msg) tea.Cmd {
 		if variable(p.Environ, "TMUX") != "" {
 			set += toOuter(p.Environ, set)
 		}
-		return tea.Raw(set)
+		environ := p.Environ
+		return tea.Batch(tea.Raw(set), func() tea.Msg { return CopiedMsg{len(msg.text), toBuffer(environ, msg.text)} })
 	}
 	return p.update(msg)
 }
+
+// toBuffer puts a text into a buffer of tmux, and reports whether tmux has it.
+func toBuffer(environ []string, text string) bool {
+	if variable(environ, "TMUX") == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bufferPatience)
+	defer cancel()
+	load := exec.CommandContext(ctx, "tmux", "load-buffer", "-")
+	load.Env, load.Stdin = environ, strings.NewReader(text)
+	return load.Run() == nil
+}
+
+// bufferPatience is how long tmux may take to store a text.
+const bufferPatience = 5 * time.Second
 
 // update passes a message to the model, and reports its state if that has changed.
 func (p *program) update(msg tea.Msg) tea.Cmd {

@@ -190,6 +190,8 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		m.showPager(msg)
 	case unsentMsg:
 		m.keepUnsent(msg)
+	case terminal.CopiedMsg:
+		m.copied(msg)
 	case editedMsg:
 		if msg.err != nil {
 			m.say(toneFailure, "the editor: "+msg.err.Error())

@@ -28,8 +28,17 @@ func (m *model) copySelected() tea.Cmd {
 		m.say(toneDim, "select an entry with j and k first")
 		return nil
 	}
-	m.say(toneGood, fmt.Sprintf("copied %s", units.Bytes(int64(len(text)))))
 	return terminal.Copy(text)
+}
+
+// copied says who has the text: a terminal does not say whether it took it.
+func (m *model) copied(msg terminal.CopiedMsg) {
+	size := units.Bytes(int64(msg.Bytes))
+	if msg.Buffer {
+		m.say(toneGood, fmt.Sprintf("copied %s to the buffer of tmux", size))
+		return
+	}
+	m.say(toneDim, fmt.Sprintf("sent %s to the clipboard of the terminal, where it allows that", size))
 }
 
 // inText finds what may be a path in words.

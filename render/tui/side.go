@@ -34,7 +34,15 @@ type iteration struct {
 	took    time.Duration
 	usd     *float64
 	commit  string
+	hurt    string // in a word, what went wrong in an iteration that is done
 }
+
+// What went wrong in an iteration that is done.
+const (
+	hurtFailing = "failing" // a guardrail failed
+	hurtRefused = "refused" // its claim was
+	hurtStuck   = "stuck"   // it made no progress
+)
 
 // sideMsg has the iterations that the loop's folder knows.
 type sideMsg struct{ items []iteration }
@@ -84,6 +92,14 @@ func readIteration(dir string, n int) iteration {
 	if read.Commit != nil {
 		item.commit = read.Commit.SHA
 	}
+	switch {
+	case len(read.Failed) > 0:
+		item.hurt = hurtFailing
+	case len(read.Refused) > 0:
+		item.hurt = hurtRefused
+	case read.Progress == event.ProgressNo:
+		item.hurt = hurtStuck
+	}
 	return item
 }
 
@@ -121,7 +137,18 @@ func (s *side) note(m *model, e transcript.Entry) {
 	case transcript.IterationEnd:
 		item := s.item(b.N)
 		item.outcome, item.took, item.usd = b.Outcome, time.Duration(b.Took)*time.Millisecond, b.Usage.USD
+		if item.hurt == "" && b.Progress == event.ProgressNo {
+			item.hurt = hurtStuck
+		}
 		s.sum(m)
+	case transcript.Guardrail:
+		if b.State == transcript.StateFailed && e.Iteration > 0 {
+			s.item(e.Iteration).hurt = hurtFailing
+		}
+	case transcript.Claim:
+		if b.State == transcript.ClaimRefused && e.Iteration > 0 && s.item(e.Iteration).hurt == "" {
+			s.item(e.Iteration).hurt = hurtRefused
+		}
 	case transcript.Commit:
 		if e.Iteration > 0 && b.SHA != "" {
 			s.item(e.Iteration).commit = b.SHA
@@ -293,6 +320,9 @@ func (s *side) lines(m *model, columns, rows int) []string {
 				outcome = "open"
 			}
 		case event.OutcomeDone:
+			if item.hurt != "" {
+				outcome, style = item.hurt, t.Warning
+			}
 		default:
 			style = t.Failure
 		}

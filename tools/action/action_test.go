@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -475,6 +476,10 @@ func TestSecondRunReportsItself(t *testing.T) {
 
 // A cancelled job interrupts the loop, which writes its end.
 func TestCancelledJobEndsLoop(t *testing.T) {
+	// A script that runs the tests in the background ignores SIGINT, and so would the job.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGINT)
+	t.Cleanup(func() { signal.Stop(caught) })
 	j := newJob(t, map[string]string{"prompt": "Work."})
 	j.agent("iteration\n  say I wait.\n  run touch began; sleep 300\n  promise\n")
 	j.onStart = func(cmd *exec.Cmd) {

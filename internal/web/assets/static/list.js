@@ -24,7 +24,7 @@ for (const group of groups) {
 
 function matches(loop) {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = [loop.name, loop.project, loop.state, loop.agent, loop.question || ""].join(" ").toLowerCase();
+  const text = [loop.name, loop.project, loop.state, loop.agent, loop.question || (loop.asked && loop.about) || ""].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -43,7 +43,8 @@ function makeCard(loop) {
 
 function fill(made, loop) {
   const { parts, card } = made;
-  made.awaited = loop.awaitedQuestion; // the answer is bound to it
+  made.awaited = loop.asked?.number || loop.awaitedQuestion; // the answer is bound to it
+  made.held = Boolean(loop.question) || loop.status === "paused";
   parts.name.textContent = loop.name || "unreadable entry";
   parts.state.textContent = loop.state;
   parts.state.dataset.mood = mood(loop);
@@ -58,13 +59,13 @@ function fill(made, loop) {
   parts.facts.textContent = facts.join(" · ");
   parts.project.textContent = loop.shown.project || loop.project;
   parts.project.title = loop.project;
-  const asked = loop.alive && loop.openQuestions ? `${loop.openQuestions} open question${loop.openQuestions > 1 ? "s" : ""}` : "";
+  const asked = loop.openQuestions ? `${loop.openQuestions} open question${loop.openQuestions > 1 ? "s" : ""}` : "";
   let why = loop.question || [asked, loop.about].filter(Boolean).join(" · ") || loop.error || "";
   if (loop.alive && why && loop.aboutSince) why += ` (${span(now() - Date.parse(loop.aboutSince))})`;
   parts.why.textContent = why;
   parts.why.hidden = !why;
   parts.why.classList.toggle("asks", Boolean(loop.question || asked));
-  const asks = mayWrite && loop.alive && loop.group === "needs you";
+  const asks = mayWrite && loop.group === "needs you" && (loop.alive || loop.asked);
   if (asks && !made.form) {
     made.form = answerForm(loop);
     card.append(made.form);
@@ -72,19 +73,38 @@ function fill(made, loop) {
     made.form.remove();
     made.form = null;
   }
+  if (made.form) made.form.label(made, loop);
 }
 
 // answerForm lets a person answer in place; the loop continues with the answer.
 function answerForm(loop) {
-  const text = element("textarea", { rows: 1, placeholder: loop.question ? "Answer" : "Message to the agent", "aria-label": `Message to loop ${loop.name}` });
+  const text = element("textarea", { rows: 1, "aria-label": `Message to loop ${loop.name}` });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
-  const form = element("form", { class: "answer" }, text, element("button", { type: "submit" }, loop.question ? "Answer and resume" : "Resume"), problem);
+  const submit = element("button", { type: "submit" });
+  const choices = element("div", { class: "choices" });
+  const form = element("form", { class: "answer" }, choices, text, submit, problem);
+  form.label = (made, loop) => {
+    const asks = loop.question || made.awaited;
+    text.placeholder = asks ? "Answer" : "Message to the agent";
+    submit.textContent = !asks ? "Resume" : loop.question && loop.alive ? "Answer and resume" : "Answer";
+    if (choices.dataset.number === String(made.awaited)) return;
+    choices.dataset.number = String(made.awaited);
+    choices.replaceChildren(...(loop.asked?.choices || []).map((choice) => {
+      const button = element("button", { type: "button" }, choice);
+      button.addEventListener("click", () => {
+        text.value = choice;
+        form.requestSubmit();
+      });
+      return button;
+    }));
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const path = `/api/loops/${encodeURIComponent(loop.id)}/commands`;
     try {
-      const question = cards.get(loop.id)?.awaited;
+      const { awaited: question, held } = cards.get(loop.id) || {};
       const answers = text.value.trim();
+      if (question && !answers && !held) return text.focus();
       if (answers && question) await request(path, { kind: "answer", question, text: text.value });
       else if (answers) await request(path, { kind: "steer", text: text.value });
       if (!answers || !question) await request(path, { kind: "resume" });
