@@ -13,6 +13,34 @@ type Page struct {
 	First, Last event.Seq // the events that it shows; 0 if there are none
 	Start       bool      // the journal has no event before it
 	End         bool      // the journal had no event after it
+	Use         Use       // as its events report it
+}
+
+// Use is what an agent reported last about its context.
+type Use struct {
+	Context int64 // tokens; 0 if not known
+	Model   string
+}
+
+// Add takes in an event.
+func (u *Use) Add(e event.Event) {
+	switch e.Type {
+	case event.TypeAgentUsed:
+		if p, err := event.As[event.AgentUsed](e); err == nil {
+			if all := p.In + p.CacheRead + p.CacheWrite + p.Out; all > 0 {
+				u.Context = all
+			}
+			if p.Model != "" {
+				u.Model = p.Model
+			}
+		}
+	case event.TypeAgentCompacted:
+		if p, err := event.As[event.AgentCompacted](e); err == nil {
+			u.Context = p.After
+		}
+	case event.TypeIterationStarted:
+		u.Context = 0
+	}
 }
 
 // Tail returns the last n events of a loop as a page, the builder that made it, and the position
@@ -28,6 +56,7 @@ func Tail(dir string, n int, o Options) (Page, *Builder, journal.Position, error
 	}
 	for _, e := range events {
 		b.Add(e)
+		p.Use.Add(e)
 	}
 	p.Entries = b.Take()
 	if len(events) > 0 {

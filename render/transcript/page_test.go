@@ -133,3 +133,22 @@ func TestPageUpToAnEvent(t *testing.T) {
 		}
 	}
 }
+
+// Use follows what an agent reports: an iteration begins with an empty context, a report of nothing
+// changes nothing, and a report without a model leaves the model as it is.
+func TestUseFollowsTheAgent(t *testing.T) {
+	var u transcript.Use
+	for _, step := range []struct {
+		payload event.Payload
+		want    transcript.Use
+	}{
+		{event.AgentUsed{In: 100, Out: 20, CacheRead: 3, Model: "opus"}, transcript.Use{Context: 123, Model: "opus"}},
+		{event.AgentUsed{}, transcript.Use{Context: 123, Model: "opus"}},
+		{event.AgentCompacted{After: 40}, transcript.Use{Context: 40, Model: "opus"}},
+		{event.IterationStarted{N: 2}, transcript.Use{Model: "opus"}},
+	} {
+		if u.Add(script(step.payload)[0]); u != step.want {
+			t.Errorf("after %s: %+v, want %+v", event.Encode(step.payload, "loop").Type, u, step.want)
+		}
+	}
+}

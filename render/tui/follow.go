@@ -29,7 +29,7 @@ type changesMsg struct {
 	entries []transcript.Entry
 	skipped bool // entries before these were left out
 	view    projector.View
-	use     use
+	use     transcript.Use
 	over    bool // nothing comes any more
 	died    bool
 	err     error
@@ -38,12 +38,6 @@ type changesMsg struct {
 	page     *transcript.Page // instead of all that was shown, after a jump
 	progress *progress
 	saying   string
-}
-
-// use is what the agent last reported about its context.
-type use struct {
-	context int64 // tokens; 0 if not known
-	model   string
 }
 
 const (
@@ -69,7 +63,7 @@ type follower struct {
 	broken  bool // an event could not be folded
 	held    int  // events since the last frame
 	skipped bool
-	use     use
+	use     transcript.Use
 	seq     event.Seq
 	over    bool
 	died    bool
@@ -97,7 +91,7 @@ func open(ctx context.Context, o Options) tea.Cmd {
 		if _, damaged := errors.AsType[*journal.CorruptError](err); err != nil && (!damaged || from.Segment == "") {
 			return openedMsg{err: err, view: view}
 		}
-		f := &follower{ctx: ctx, o: o, builder: builder, loop: loop, seq: page.Last, wake: make(chan struct{}, 1), paced: time.NewTimer(0)}
+		f := &follower{ctx: ctx, o: o, builder: builder, loop: loop, seq: page.Last, use: page.Use, wake: make(chan struct{}, 1), paced: time.NewTimer(0)}
 		for e, rest := range o.Rest(o.Dir, loop.Seq()) { // written between the two reads
 			if rest != nil || e.Seq > page.Last {
 				break
@@ -167,23 +161,7 @@ func (f *follower) fold(e event.Event) {
 	if !f.broken && e.Seq > f.loop.Seq() {
 		f.broken = f.loop.Fold(e) != nil
 	}
-	switch e.Type {
-	case event.TypeAgentUsed:
-		if p, err := event.As[event.AgentUsed](e); err == nil {
-			if all := p.In + p.CacheRead + p.CacheWrite + p.Out; all > 0 {
-				f.use.context = all
-			}
-			if p.Model != "" {
-				f.use.model = p.Model
-			}
-		}
-	case event.TypeAgentCompacted:
-		if p, err := event.As[event.AgentCompacted](e); err == nil {
-			f.use.context = p.After
-		}
-	case event.TypeIterationStarted:
-		f.use.context = 0
-	}
+	f.use.Add(e)
 }
 
 // next is the command that waits for changes, at most one frame's worth at a time.

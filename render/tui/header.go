@@ -168,16 +168,16 @@ func (m *model) tokens() string {
 }
 
 func (m *model) context() string {
-	if m.use.context <= 0 {
+	if m.use.Context <= 0 {
 		return ""
 	}
-	return "context " + render.Tokens(m.use.context)
+	return "context " + render.Tokens(m.use.Context)
 }
 
 func (m *model) agent() string {
 	agent := m.view.Agent
-	if m.use.model != "" {
-		agent += " " + m.use.model
+	if m.use.Model != "" {
+		agent += " " + m.use.Model
 	}
 	return render.Clean(agent)
 }

@@ -63,7 +63,7 @@ type model struct {
 	progress *progress // of the replay
 	failed   error     // a replay could not begin
 	view     projector.View
-	use      use
+	use      transcript.Use
 	active   time.Duration // of the iterations that have ended
 	over     bool          // nothing comes any more
 	died     bool
@@ -217,6 +217,7 @@ func (m *model) open(msg openedMsg) tea.Cmd {
 		m.failed = msg.err
 		return tea.Quit
 	}
+	m.use = msg.page.Use
 	m.view = msg.view
 	if m.view.Name == "" {
 		m.view.Name = m.o.Name
