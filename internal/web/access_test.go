@@ -162,6 +162,9 @@ func TestReadOnlyVisitorsOnlyRead(t *testing.T) {
 	if got := w.ask("POST", base+"/api/loops/demo/commands", steer, headers...); got.status != http.StatusForbidden {
 		t.Errorf("write: %d %s", got.status, got.body)
 	}
+	if got := w.ask("POST", base+"/api/loops/demo/resume", `{"iterations":10}`, headers...); got.status != http.StatusForbidden {
+		t.Errorf("resume: %d %s", got.status, got.body)
+	}
 	if page := w.ask("GET", base+"/loops/demo", "", headers...); strings.Contains(page.body, "<form") {
 		t.Error("the page has a form")
 	}
