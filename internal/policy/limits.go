@@ -24,6 +24,8 @@ type Limits struct {
 	Kind  event.FaultKind `json:"kind,omitempty"` // of the limit that blocks the open turn
 	Until string          `json:"until,omitempty"`
 	Text  string          `json:"text,omitempty"`
+	// Cut says that ralph ended the turn: that the agent then ends it well shows nothing.
+	Cut bool `json:"cut,omitempty"`
 
 	Attempt  int             `json:"attempt,omitempty"` // waits in a row
 	Waiting  event.FaultKind `json:"waiting,omitempty"` // the kind that is waited for
@@ -55,7 +57,9 @@ func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
 			l.Since = time.Time{}
 		}
 	case event.IterationStarted:
-		l.Kind, l.Until, l.Text = "", "", ""
+		l.Kind, l.Until, l.Text, l.Cut = "", "", "", false
+	case event.Decided:
+		l.Cut = l.Cut || p.Do == event.DoAbort || p.Do == event.DoKill
 	case event.AgentSaid, event.ToolCalled:
 		// It goes on: no limit blocks it any more.
 		l.Kind, l.Until, l.Text = "", "", ""
@@ -70,7 +74,7 @@ func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
 
 func (l *Limits) finished(p event.AgentFinished) {
 	switch {
-	case p.Outcome == "ok", p.Kind == event.KindRefusal, p.Kind == event.KindContext:
+	case p.Outcome == "ok" && !l.Cut, p.Kind == event.KindRefusal, p.Kind == event.KindContext:
 		// This ended the turn, not the earlier limit, and waiting does not help.
 		l.Kind, l.Until, l.Text = "", "", ""
 	case p.Kind != "" && p.Kind != "other" && (l.Kind == "" || l.Kind == p.Kind):

@@ -62,6 +62,7 @@ func TestLimitOfTurn(t *testing.T) {
 		"a tool shows that it went on":                   {[]event.Payload{rate, event.ToolCalled{ID: "t"}}, "", "", false},
 		"a notice shows nothing":                         {[]event.Payload{rate, event.AgentNoticed{What: "x"}}, "rate", "no more", true},
 		"a good end shows that it went on":               {[]event.Payload{rate, turnOver}, "", "", false},
+		"but not after ralph has ended the turn":         {[]event.Payload{rate, event.Decided{Do: event.DoAbort}, turnOver}, "rate", "no more", true},
 		"an end that names it names it":                  {[]event.Payload{gaveUp(event.KindOverload)}, "overload", "gave up", true},
 		"an end that names it again keeps its words":     {[]event.Payload{rate, gaveUp(event.KindRate)}, "rate", "no more", true},
 		"an end of another kind does not replace it":     {[]event.Payload{rate, gaveUp(event.KindNetwork)}, "rate", "no more", true},
