@@ -77,8 +77,8 @@ func (all Commands) Has(word string) bool {
 	return slices.ContainsFunc(all, func(c Command) bool { return c.Name == word })
 }
 
-// AllFlags is the flag --help-all of a verb with many flags, some of which have the tag often:
-// --help shows only these.
+// AllFlags is the flag --help-all, which prints the help with all flags. For a verb that has it,
+// --help shows only the flags with the tag often.
 type AllFlags bool
 
 // BeforeReset prints the help.

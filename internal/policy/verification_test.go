@@ -60,7 +60,7 @@ func TestCulpritFailedAllTheTime(t *testing.T) {
 		"without an output": {
 			slices.Concat(iteration(1, broke("a", "")), iteration(2, broke("a", ""))), `the guardrail "a" failed in 2 iterations in a row: exit code 2`,
 		},
-		"one that passes once begins anew": {
+		"one that passes once is counted from the start again": {
 			slices.Concat(iteration(1, broke("a", "x"), broke("b", "y")), iteration(2, passed("a"), broke("b", "y")), iteration(3, broke("a", "x"), broke("b", "y"))),
 			`the guardrail "b" failed in 3 iterations in a row: y`,
 		},

@@ -74,7 +74,9 @@ func TestCleanTreeLosesNothing(t *testing.T) {
 	}
 	in := testContext()
 	in.Clean = func(dir string) bool { return dir == project }
-	for _, command := range []string{"git -C ../other reset --hard", `cd "$X" && git reset --hard`, "git stash clear", "git clean -fdx"} {
+	for _, command := range []string{"git -C ../other reset --hard", `cd "$X" && git reset --hard`, "git stash clear", "git clean -fdx",
+		"git --git-dir=/o/.git --work-tree /o reset --hard", "GIT_WORK_TREE=/o git reset --hard", "export GIT_DIR=/o/.git; git reset --hard",
+		"git -c core.worktree=/o checkout -f main", "git stash pop && git reset --hard"} {
 		if v := Judge(command, in); v.Decision == Allow {
 			t.Errorf("%s is allowed", command)
 		}

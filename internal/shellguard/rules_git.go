@@ -22,6 +22,9 @@ func runGit(c *command) string {
 				c.gitSetting(name, text, false)
 			}
 		}
+		if option, _, _ := strings.Cut(args[0], "="); option == "--git-dir" || option == "--work-tree" {
+			c.elsewhere = true
+		}
 		if slices.Contains([]string{"-C", "-c", "--config-env", "--git-dir", "--work-tree", "--exec-path", "--namespace"}, args[0]) {
 			args = args[min(2, len(args)):]
 			continue
@@ -114,10 +117,18 @@ func gitPush(c *command) {
 	}
 }
 
-// clean reports whether the work tree has nothing that is not committed.
+// clean reports whether the work tree has nothing that is not committed. It does not know that of
+// another tree than that of the folder, nor after changes were taken out of the stash.
 func (c *command) clean() bool {
-	return c.Clean != nil && c.dir != "" && c.Clean(c.dir)
+	set := func(name string) bool { text, _ := c.Env(name); return text != "" }
+	if c.Clean == nil || c.elsewhere || c.dir == "" || c.Env != nil && slices.ContainsFunc(gitPlaces, set) {
+		return false
+	}
+	return c.Clean(c.dir)
 }
+
+// gitPlaces are the variables by which git works in another tree than that of the folder.
+var gitPlaces = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"}
 
 func gitReset(c *command) {
 	if c.hasWord("--hard", "--merge") && !c.clean() {
@@ -163,6 +174,8 @@ func gitStash(c *command) {
 	switch c.options("m", "message").words(1) {
 	case "clear":
 		c.deny(History, "it removes all stashed changes, also those of the person. Drop one stash that you made.")
+	case "pop", "apply", "branch":
+		c.elsewhere = true
 	case "drop":
 		c.ask(History, "it removes stashed changes that may be those of the person. Leave the stash.")
 	}
@@ -236,6 +249,9 @@ func gitConfig(c *command) {
 // gitSetting judges a setting of git that runs a program.
 func (c *command) gitSetting(name, text string, stays bool) {
 	name = strings.ToLower(name)
+	if name == "core.worktree" {
+		c.elsewhere = true
+	}
 	program := harmlessProgram(text)
 	switch section, rest, _ := strings.Cut(name, "."); {
 	case name == "core.hookspath":
@@ -396,6 +412,8 @@ func judgeHistoryTools(c *command) { gitRewrite(c) }
 func (s *shell) environment(name string, values []string) {
 	for _, text := range values {
 		switch {
+		case slices.Contains(gitPlaces, name):
+			s.elsewhere = true
 		case name == "RALPH_TRUST" && text != "" && text != "0":
 			s.deny(Ralph, "it trusts settings in the name of the person. Let the person run 'ralph trust'.")
 		case name == "HISTFILE" && (text == "" || text == "/dev/null"), (name == "HISTSIZE" || name == "HISTFILESIZE") && text == "0":

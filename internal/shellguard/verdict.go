@@ -172,6 +172,9 @@ type judgement struct {
 	verdict Verdict
 	steps   int
 	depth   int
+	// elsewhere says that git may work in another tree than that of the folder, or that what was
+	// stashed may be in it: Clean does not answer for that.
+	elsewhere bool
 }
 
 const (
