@@ -40,37 +40,59 @@ func Find(e *cli.Env, o Options) ([]registry.Status, error) {
 	return nest(loops), nil
 }
 
-// nest puts the loops within another one, such as those of a fleet, right after it.
-func nest(loops []registry.Status) []registry.Status {
-	nested := make([]registry.Status, 0, len(loops))
-	listed := map[string]bool{} // by folder: an entry that was edited may name itself as its parent's parent
-	var add func(s registry.Status)
-	add = func(s registry.Status) {
-		if listed[s.Dir] {
-			return
-		}
-		listed[s.Dir] = true
-		nested = append(nested, s)
-		for _, inner := range loops {
-			if inner.Parent != "" && inner.Parent == s.ID && inner.ID != s.ID {
-				add(inner)
-			}
-		}
-	}
-	for _, s := range loops {
-		if !within(loops, s) {
-			add(s)
-		}
-	}
-	for _, s := range loops {
-		add(s)
-	}
-	return nested
+// families is an index of a list: which of its loops is within which other one. A list of 10,000
+// loops is searched once, not for each of them.
+type families struct {
+	ids    map[string]bool
+	within map[string][]int // by the parent's id: places in the list, in its order
 }
 
-// within reports whether a loop is within another one of the list.
-func within(loops []registry.Status, s registry.Status) bool {
-	return s.Parent != "" && slices.ContainsFunc(loops, func(o registry.Status) bool { return o.ID == s.Parent && o.ID != s.ID })
+func familiesOf(loops []registry.Status) families {
+	f := families{map[string]bool{}, map[string][]int{}}
+	for i := range loops {
+		if p := loops[i].Parent; p != "" && p != loops[i].ID {
+			f.within[p] = append(f.within[p], i)
+		}
+	}
+	for i := range loops {
+		if len(f.within[loops[i].ID]) > 0 {
+			f.ids[loops[i].ID] = true
+		}
+	}
+	return f
+}
+
+// has reports whether a loop is within another one of the list.
+func (f families) has(s *registry.Status) bool { return s.Parent != s.ID && f.ids[s.Parent] }
+
+// nest puts the loops within another one, such as those of a fleet, right after it.
+func nest(loops []registry.Status) []registry.Status {
+	f := familiesOf(loops)
+	if len(f.ids) == 0 {
+		return loops
+	}
+	nested := make([]registry.Status, 0, len(loops))
+	added := make([]bool, len(loops)) // an entry that was edited may name itself as its parent's parent
+	var add func(i int)
+	add = func(i int) {
+		if added[i] {
+			return
+		}
+		added[i] = true
+		nested = append(nested, loops[i])
+		for _, inner := range f.within[loops[i].ID] {
+			add(inner)
+		}
+	}
+	for i := range loops {
+		if !f.has(&loops[i]) {
+			add(i)
+		}
+	}
+	for i := range loops {
+		add(i)
+	}
+	return nested
 }
 
 // sortByUrgency puts loops that need a person first, then those that run, then all others; the

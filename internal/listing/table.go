@@ -27,7 +27,7 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 	if stories {
 		t.head = slices.Insert(t.head, storiesColumn, "STORIES")
 	}
-	now, home, strays, call := e.Now(), e.Variable("HOME"), survivors(all), e.NamesToType(all)
+	now, home, strays, call, family := e.Now(), e.Variable("HOME"), survivors(all), e.NamesToType(all), familiesOf(all)
 	for _, s := range all {
 		status, tokens := statusOf(s, now), "unknown"
 		if len(strays[s.File]) > 0 {
@@ -39,11 +39,11 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
 			tokens = units.Tokens(*s.Head.TokensIn + *s.Head.TokensOut)
 		}
-		if inner, running := innerOf(all, s); inner > 0 {
+		if inner, running := len(family.within[s.ID]), family.running(all, s.ID); inner > 0 {
 			status += fmt.Sprintf(", %d of %s within it running", running, units.Quantity(inner, "loop"))
 		}
 		name := call(s)
-		if within(all, s) {
+		if family.has(&s) {
 			name = "  " + name
 		}
 		row := []string{
@@ -61,17 +61,14 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 	return t.format(opt.Width)
 }
 
-// innerOf counts the loops within a loop, and those of them that run.
-func innerOf(all []registry.Status, s registry.Status) (count, running int) {
-	for _, inner := range all {
-		if inner.Parent != "" && inner.Parent == s.ID && inner.ID != s.ID {
+// running counts the loops within a loop that have a runner.
+func (f families) running(all []registry.Status, id string) (count int) {
+	for _, inner := range f.within[id] {
+		if all[inner].Live.Alive {
 			count++
-			if inner.Live.Alive {
-				running++
-			}
 		}
 	}
-	return count, running
+	return count
 }
 
 // Stories says how many stories of a loop are done: "2/5"; "-" for a loop without stories.
