@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/creack/pty"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/attach"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -130,8 +131,8 @@ func TestSeveralAttachAtOnce(t *testing.T) {
 }
 
 func TestAttachNoticesDyingRunner(t *testing.T) {
-	send.RunnerCheck = 20 * time.Millisecond
-	t.Cleanup(func() { send.RunnerCheck = 2 * time.Second })
+	client.RunnerCheck = 20 * time.Millisecond
+	t.Cleanup(func() { client.RunnerCheck = 2 * time.Second })
 	for name, last := range map[string]struct {
 		ended bool
 		code  int

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -136,8 +137,8 @@ func TestLogsFollowALiveLoop(t *testing.T) {
 }
 
 func TestLogsEndWithTheRunner(t *testing.T) {
-	send.RunnerCheck = 20 * time.Millisecond
-	t.Cleanup(func() { send.RunnerCheck = 2 * time.Second })
+	client.RunnerCheck = 20 * time.Millisecond
+	t.Cleanup(func() { client.RunnerCheck = 2 * time.Second })
 	r := record(t, "night")
 	r.live()
 	r.register()

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loopstate"
@@ -61,7 +63,7 @@ func (r *real) bothIterations(live bool, start ...string) {
 	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
 	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
 	if live {
-		var outcome send.Report
+		var outcome client.Receipt
 		said := r.run("steer", "--loop", "night", "--wait", "0s", "--json", "STEER-WORD use the other branch")
 		if err := json.Unmarshal([]byte(said), &outcome); err != nil {
 			t.Fatalf("steer said %q: %v", said, err)

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/send"
@@ -134,7 +136,7 @@ func (r *real) steerTwoIterations(start ...string) {
 	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
 	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
 	steer := r.run("steer", "--loop", "night", "--wait", "0s", "--json", "STEER-WORD use the other branch")
-	var outcome send.Report
+	var outcome client.Receipt
 	if err := json.Unmarshal([]byte(steer), &outcome); err != nil {
 		t.Fatalf("steer said %q: %v", steer, err)
 	}

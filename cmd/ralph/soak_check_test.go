@@ -17,10 +17,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -47,13 +48,13 @@ func (s *soak) send(random *rand.Rand) {
 		return
 	}
 	var f struct {
-		send.Report
+		client.Receipt
 		How string `json:"how"`
 	}
 	switch parsed := json.Unmarshal([]byte(out), &f) == nil; {
 	case parsed && f.ID != "":
 		s.mu.Lock()
-		if s.reports[f.ID] = f.Report; f.Outcome != "withdrawn" {
+		if s.reports[f.ID] = f.Receipt; f.Outcome != "withdrawn" {
 			s.dropped[f.ID] = c.Text
 		}
 		s.mu.Unlock()
@@ -282,13 +283,13 @@ func (s *soak) checkEvents() (folded loopstate.State) {
 			received[p.ID]++
 			texts[p.ID] = p.Text
 		case event.TypeCommandDelivered, event.TypeCommandRefused:
-			var f send.Report
+			var f client.Receipt
 			f.ID = answeredID(e)
 			f.Apply(e)
 			if received[f.ID] == 0 || answered[f.ID] != "" {
 				s.Errorf("command %s (received %d times) was answered by event %d, and before: %q", f.ID, received[f.ID], e.Seq, answered[f.ID])
 			}
-			answered[f.ID] = f.Outcome
+			answered[f.ID] = string(f.Outcome)
 		}
 	}
 	if file.Seq != folded.Seq {
@@ -314,7 +315,7 @@ func (s *soak) checkEvents() (folded loopstate.State) {
 				s.Errorf("command %s was withdrawn, and received", id)
 			}
 		case "delivered", "refused":
-			if answered[id] != f.Outcome {
+			if answered[id] != string(f.Outcome) {
 				s.Errorf("command %s was said to be %s, and is %q", id, f.Outcome, answered[id])
 			}
 		}

@@ -16,11 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -89,8 +90,8 @@ type soak struct {
 	seen    map[event.Seq]uint64            // what followers were shown: hash of the line by seq
 	// text by id of the commands that were dropped and not withdrawn
 	dropped map[string]string
-	reports map[string]send.Report // what senders printed
-	lastSeq event.Seq              // of the state as it was last read
+	reports map[string]client.Receipt // what senders printed
+	lastSeq event.Seq                 // of the state as it was last read
 	kills   int
 	starts  int
 	sent    int
@@ -106,7 +107,7 @@ func newSoak(t *testing.T) *soak {
 	s := &soak{
 		T: t, seed: seed, lasts: time.Duration(seconds) * time.Second,
 		home: filepath.Join(root, "home"), project: filepath.Join(root, "project"), hash: maphash.MakeSeed(),
-		victims: map[string]map[*os.Process]bool{}, seen: map[event.Seq]uint64{}, dropped: map[string]string{}, reports: map[string]send.Report{},
+		victims: map[string]map[*os.Process]bool{}, seen: map[event.Seq]uint64{}, dropped: map[string]string{}, reports: map[string]client.Receipt{},
 	}
 	s.dir = filepath.Join(s.project, cli.RalphFolder, "soak")
 	s.env = append(os.Environ(), "RALPH_HOME="+s.home, "HOME="+root)
@@ -210,9 +211,11 @@ var agents = [][]string{
 }
 
 func (s *soak) startArgs(random *rand.Rand) []string {
-	argv := []string{"ralph", "start", "soak", "--detach", "-m", "1000000", "--no-stream-agent-output",
+	argv := []string{
+		"ralph", "start", "soak", "--detach", "-m", "1000000", "--no-stream-agent-output",
 		"--set", "restart.delay=5ms", "--set", "restart.max=1000000", "--set", "breaker.noProgress=0", "--set", "breaker.sameError=0",
-		"--set", fmt.Sprintf("journal.compress=%v", random.IntN(2) == 0), "--set", fmt.Sprintf("journal.raw=%v", random.IntN(2) == 0)}
+		"--set", fmt.Sprintf("journal.compress=%v", random.IntN(2) == 0), "--set", fmt.Sprintf("journal.raw=%v", random.IntN(2) == 0),
+	}
 	return append(argv, agents[random.IntN(len(agents))]...)
 }
 
@@ -347,7 +350,7 @@ func (s *soak) drop(random *rand.Rand) {
 		}
 		if back {
 			s.mu.Lock()
-			s.reports[id] = send.Report{ID: id, Outcome: "withdrawn"}
+			s.reports[id] = client.Receipt{ID: id, Outcome: "withdrawn"}
 			s.mu.Unlock()
 			return
 		}

@@ -41,9 +41,9 @@ func (s *Server) initialize(params json.RawMessage) (any, *problem) {
 	if err := json.Unmarshal(params, &p); err != nil || p.Version == nil {
 		return nil, invalid("initialize needs a protocolVersion")
 	}
-	is := client{version: stable, forms: isObject(p.Client.Elicitation.Form), notices: isObject(p.Client.Session.Notices)}
+	is := peer{version: stable, forms: isObject(p.Client.Elicitation.Form), notices: isObject(p.Client.Session.Notices)}
 	if *p.Version == draft {
-		is = client{version: draft, forms: isObject(p.Capabilities.Elicitation.Form), notices: true}
+		is = peer{version: draft, forms: isObject(p.Capabilities.Elicitation.Form), notices: true}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,15 +30,15 @@ type Server struct {
 	working  sync.WaitGroup // what was asked for and is not done: jobs, and sessions being entered
 
 	mu       sync.Mutex // for what follows
-	client   client
+	client   peer
 	open     map[string]call // requests that are not answered, by their ids
 	sessions map[string]*session
 	asked    map[string]*asking // requests to the client that are not answered, by their ids
 	requests int                // requests to the client so far; numbers their ids
 }
 
-// client is what the client said of itself in initialize.
-type client struct {
+// peer is what the client said of itself in initialize.
+type peer struct {
 	version int  // of the protocol; 0 before initialize
 	forms   bool // it shows forms
 	notices bool // it shows notices beside the conversation
@@ -197,7 +197,7 @@ func (s *Server) done(c call) {
 }
 
 // speaks returns what the client said of itself.
-func (s *Server) speaks() client {
+func (s *Server) speaks() peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client

@@ -9,10 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -182,7 +183,7 @@ func (x *session) drop(l registry.Entry, c inbox.Command, t *turn) (string, erro
 	waits := x.s.speaks().version != draft
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	id, err := send.Drop(l.Name, l.Dir, c)
+	id, err := client.Drop(l.Name, l.Dir, c)
 	if err == nil {
 		if len(x.own) >= ownKept || x.own == nil {
 			x.own = map[string]bool{}

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
@@ -60,7 +61,7 @@ func showLive(ctx context.Context, dir string, from journal.Position, show func(
 
 // showRest shows the events after seq that exist now.
 func showRest(dir string, seq event.Seq, show func(event.Event) error) error {
-	for e, err := range send.Rest(dir, seq) {
+	for e, err := range client.Rest(dir, seq) {
 		if err == nil {
 			err = show(e)
 		}

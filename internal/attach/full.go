@@ -8,9 +8,10 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -46,9 +47,9 @@ func (a *session) full(live registry.Liveness, draft, trouble string) error {
 	outcome, err := tui.Run(context.Background(), tui.Options{
 		Name: a.name, Dir: a.dir, Live: live.Alive, Head: state.Summary,
 		Draft: draft, Trouble: trouble, ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
-		Environ: a.Environ, Now: a.Now, Alive: send.Alive,
-		Send: func(c inbox.Command) (string, error) { return send.Drop(a.name, a.dir, c) },
-		Rest: send.Rest,
+		Environ: a.Environ, Now: a.Now, Alive: client.Alive,
+		Send: func(c inbox.Command) (string, error) { return client.Drop(a.name, a.dir, c) },
+		Rest: client.Rest,
 	}, a.Program())
 	for _, text := range outcome.Unsent {
 		cli.Tell(a.Stderr, "not sent: %s", text)

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -128,7 +129,7 @@ func (a *session) sendLine(line string) {
 		return
 	}
 	for _, command := range typed.Commands {
-		id, err := send.Drop(a.name, a.dir, command)
+		id, err := client.Drop(a.name, a.dir, command)
 		if err != nil {
 			a.screen.say("ralph: error: " + render.Clean(err.Error()))
 			return
@@ -236,7 +237,7 @@ func (a *session) offer(text string, signals <-chan os.Signal, ended error) erro
 func (a *session) resume(text string, raise map[string]string) (resumed bool, kept string, err error) {
 	project := *a.Env
 	project.Cwd = a.project
-	id, err := send.Drop(a.name, a.dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
+	id, err := client.Drop(a.name, a.dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
 	if err != nil {
 		return false, text, err
 	}

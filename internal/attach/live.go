@@ -10,15 +10,16 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
-// Why following ended before the loop did, besides send.ErrNoRunner.
+// Why following ended before the loop did, besides client.ErrNoRunner.
 var (
 	errLeft   = errors.New("the person left")
 	errSignal = errors.New("a signal came")
@@ -33,7 +34,7 @@ func (a *session) follow(from journal.Position) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	alive := send.Alive(ctx, a.dir, &a.heard)
+	alive := client.Alive(ctx, a.dir, &a.heard)
 	go func() {
 		select {
 		case <-alive.Done():
@@ -70,7 +71,7 @@ func (a *session) follow(from journal.Position) error {
 	case errors.Is(why, errSignal):
 		a.say(fmt.Sprintf("ralph: left loop %s, which goes on", a.name))
 		return cli.Exit(event.ExitInterrupted)
-	case errors.Is(why, send.ErrNoRunner):
+	case errors.Is(why, client.ErrNoRunner):
 		if err := showRest(a.dir, a.seq, a.show); err != nil { // written before the lock was released
 			return err
 		}

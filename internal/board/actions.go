@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -56,7 +58,7 @@ func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, e
 	inner, out, _ := quiet(e)
 	var ids []string
 	for _, c := range commands[:len(commands)-1] {
-		id, err := send.Drop(s.Name, s.Dir, c)
+		id, err := client.Drop(s.Name, s.Dir, c)
 		if err != nil {
 			return "", err
 		}
@@ -80,7 +82,7 @@ func resume(e *cli.Env, s registry.Status, commands []inbox.Command) (string, er
 	inner.Cwd = s.Project
 	var ids []string
 	for _, c := range commands {
-		id, err := send.Drop(s.Name, s.Dir, c)
+		id, err := client.Drop(s.Name, s.Dir, c)
 		if err != nil {
 			return "", err
 		}

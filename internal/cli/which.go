@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/registry"
@@ -36,20 +37,39 @@ func (e *Env) DefaultName() string {
 	}
 }
 
-// Find returns the loop that a verb is about. A person names it as NAME, as PROJECT/NAME, or by the
-// path of its folder. Without a name it is the one live loop of this project, else its latest, else
-// the only live one on this machine.
+// Find returns the loop that a verb is about, as [client.Finder.Find] does. Loops of the project
+// that the registry does not have are registered before another project's loop is taken.
 func (e *Env) Find(name string) (registry.Status, error) {
 	e.asked = name
-	switch {
-	case name == "":
-		return e.latest()
-	case isPath(name):
-		return e.at(name)
-	case Qualified(name):
-		return e.qualified(name)
+	if e.chosen && client.IsQualified(name) && !client.IsPath(name) {
+		return registry.Status{}, Refuse("leave one of them out", "--project and %q both say which project is meant", name)
 	}
-	return e.named(name)
+	finder := client.Finder{Home: e.Home, Project: e.Root(), Cwd: e.Cwd, Only: e.chosen}
+	s, err := finder.Find(name)
+	if name == "" && (err != nil || s.Project != e.Root()) {
+		e.Adopt()
+		s, err = finder.Find(name)
+	}
+	if several, ok := errors.AsType[*client.AmbiguousError](err); ok {
+		return s, e.ambiguous(several)
+	}
+	if none, ok := errors.AsType[*client.NotFoundError](err); ok {
+		return s, Refuse(e.notFoundHint(none.Name), "%w", err)
+	}
+	return s, err
+}
+
+// notFoundHint is the next step where no loop has a name.
+func (e *Env) notFoundHint(name string) string {
+	switch {
+	case name == "" && e.chosen:
+		return "begin one with 'ralph start', or name another project"
+	case name == "":
+		return "begin one with 'ralph start'"
+	case client.IsPath(name) && filepath.Base(filepath.Dir(e.Abs(name))) != RalphFolder:
+		return "name a loop, or its folder in " + RalphFolder
+	}
+	return "'ralph list --all' shows the loops of this machine"
 }
 
 // NameToType is what to type here for the loop that find found last.
@@ -63,158 +83,11 @@ func (e *Env) NameToType(s registry.Status) string {
 	return s.Name
 }
 
-// isPath reports whether a word can only be a path.
-func isPath(word string) bool {
-	word = filepath.ToSlash(word)
-	return filepath.IsAbs(word) || word == "." || word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
-}
-
-// Qualified reports whether a name says which project is meant.
-func Qualified(name string) bool { return strings.ContainsRune(filepath.ToSlash(name), '/') }
-
-func (e *Env) latest() (registry.Status, error) {
-	keep := func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() }
-	all, err := e.survey(keep)
-	if err == nil && len(e.ofProject(all)) == 0 {
-		e.Adopt()
-		all, err = e.survey(keep)
-	}
-	if err != nil {
-		return registry.Status{}, err
-	}
-	here := e.ofProject(all)
-	hereAlive, live := alive(here), alive(all)
-	switch {
-	case len(hereAlive) == 1:
-		return hereAlive[0], nil
-	case len(hereAlive) > 1:
-		return registry.Status{}, e.ambiguous("several loops of this project are running", hereAlive)
-	case len(here) > 0:
-		return slices.MaxFunc(here, func(a, b registry.Status) int { return a.Started.Compare(b.Started) }), nil
-	case len(live) == 1:
-		return live[0], nil
-	case len(live) > 1:
-		return registry.Status{}, e.ambiguous("no loop of this project, and several are running elsewhere", live)
-	case e.chosen:
-		return registry.Status{}, Refuse("begin one with 'ralph start', or name another project", "there is no loop in %s", e.Short(e.Root()))
-	}
-	return registry.Status{}, Refuse("begin one with 'ralph start'", "there is no loop here and none is running elsewhere")
-}
-
-// named returns the loop of that name: this project's, else the only one on this machine that is
-// called so.
-func (e *Env) named(name string) (registry.Status, error) {
-	dir, err := e.LoopDir(name)
-	if err != nil {
-		return registry.Status{}, err
-	}
-	s, err := e.one(dir, fmt.Sprintf("several projects have a loop %q", name), func(entry registry.Entry) bool {
-		return entry.Name == name && (!e.chosen || entry.Project == e.Root())
-	})
-	if errors.Is(err, errNoLoop) {
-		err = Refuse("'ralph list --all' shows the loops of this machine", "there is no loop %q here", name)
-	}
-	return s, err
-}
-
-// qualified returns the loop that is called PROJECT/NAME, by the folder name of its project.
-func (e *Env) qualified(name string) (registry.Status, error) {
-	project, loop := filepath.Split(filepath.FromSlash(name))
-	project = filepath.Clean(project)
-	if e.chosen {
-		return registry.Status{}, Refuse("leave one of them out", "--project and %q both say which project is meant", name)
-	}
-	dir := ""
-	if filepath.Base(e.Root()) == project {
-		dir = filepath.Join(e.Root(), RalphFolder, loop)
-	}
-	s, err := e.one(dir, fmt.Sprintf("several projects are called %s and have a loop %q", project, loop), func(entry registry.Entry) bool {
-		return entry.Name == loop && filepath.Base(entry.Project) == project
-	})
-	if !errors.Is(err, errNoLoop) {
-		return s, err
-	}
-	if Exists(e.Abs(name)) {
-		return e.at(name)
-	}
-	return s, Refuse("'ralph list --all' shows the loops of this machine", "there is no loop %q", name)
-}
-
-// at returns the loop that has this folder.
-func (e *Env) at(path string) (registry.Status, error) {
-	dir := filepath.Clean(e.Abs(path))
-	name := filepath.Base(dir)
-	dir = filepath.Join(WithoutLinks(filepath.Dir(dir)), name)
-	if filepath.Base(filepath.Dir(dir)) != RalphFolder || registry.CheckName(name) != nil {
-		return registry.Status{}, Refuse("name a loop, or its folder in "+RalphFolder, "%s is not a loop's folder", path)
-	}
-	s, err := e.one(dir, "", func(entry registry.Entry) bool { return entry.Dir == dir })
-	if errors.Is(err, errNoLoop) {
-		err = Refuse("'ralph list --all' shows the loops of this machine", "there is no loop in %s", path)
-	}
-	return s, err
-}
-
-// errNoLoop means that no loop has the name.
-var errNoLoop = errors.New("there is no such loop")
-
-// one returns the one loop of those that keep wants: the one in dir, else the only one, else the
-// only one that lives. The error is errNoLoop or an *ambiguousError.
-func (e *Env) one(dir, ambiguous string, keep func(registry.Entry) bool) (registry.Status, error) {
-	all, err := e.survey(keep)
-	if err != nil {
-		return registry.Status{}, err
-	}
-	for _, s := range all {
-		if s.Dir == dir {
-			return s, nil
-		}
-	}
-	if dir != "" && Exists(filepath.Join(dir, "journal")) {
-		// The registry does not have this loop: it was copied here, or RALPH_HOME has changed.
-		return e.unlisted(filepath.Base(dir), dir)
-	}
-	switch live := alive(all); {
-	case len(all) == 1:
-		return all[0], nil
-	case len(live) == 1:
-		return live[0], nil
-	case len(all) > 1:
-		return registry.Status{}, e.ambiguous(ambiguous, all)
-	}
-	return registry.Status{}, errNoLoop
-}
-
-// survey returns the existing loops that keep wants.
-func (e *Env) survey(keep func(registry.Entry) bool) ([]registry.Status, error) {
-	all, err := registry.Survey(e.Home, keep)
-	return slices.DeleteFunc(all, func(s registry.Status) bool { return s.Err != nil || s.Gone }), err
-}
-
-func (e *Env) ofProject(all []registry.Status) []registry.Status {
-	return slices.DeleteFunc(slices.Clone(all), func(s registry.Status) bool { return s.Project != e.Root() })
-}
-
-func alive(all []registry.Status) []registry.Status {
-	return slices.DeleteFunc(slices.Clone(all), func(s registry.Status) bool { return !s.Live.Alive })
-}
-
-func (e *Env) unlisted(name, dir string) (registry.Status, error) {
-	live, err := registry.Probe(dir)
-	if err != nil {
-		return registry.Status{}, err
-	}
-	return registry.Status{
-		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir)), Found: true},
-		Live:  live,
-	}, nil
-}
-
 // Several reports whether an error of Find is that several loops may be meant, and whether they are
 // all of this project.
 func (e *Env) Several(err error) (here, several bool) {
-	found, ok := errors.AsType[*ambiguousError](err)
-	return ok && len(e.ofProject(found.candidates)) == len(found.candidates), ok
+	found, ok := errors.AsType[*client.AmbiguousError](err)
+	return ok && !slices.ContainsFunc(found.Loops, func(s registry.Status) bool { return s.Project != e.Root() }), ok
 }
 
 // FindOrCopy is Find for a verb that only looks. It also takes a copy of a loop's folder, wherever
@@ -225,30 +98,21 @@ func (e *Env) FindOrCopy(name string) (s registry.Status, copied bool, err error
 	if err == nil || name == "" || !Exists(filepath.Join(dir, "journal")) {
 		return s, false, err
 	}
-	s, err = e.unlisted(filepath.Base(dir), dir)
+	s, err = client.At(dir)
 	return s, true, err
 }
 
-// ambiguousError says that several loops have the name.
-type ambiguousError struct {
-	what       string
-	candidates []registry.Status
-	lines      string
-}
-
-func (err *ambiguousError) Error() string { return err.what + ":" + err.lines }
-
-func (e *Env) ambiguous(what string, candidates []registry.Status) error {
-	err := &ambiguousError{what: what, candidates: candidates}
-	all, unread := e.survey(nil)
-	if unread != nil {
-		return unread
+// ambiguous lists the loops that may be meant, each as it is named here.
+func (e *Env) ambiguous(several *client.AmbiguousError) error {
+	all, err := client.Finder{Home: e.Home}.Loops(true)
+	if err != nil {
+		return err
 	}
-	call := e.NamesToType(all)
-	for _, s := range candidates {
-		err.lines += fmt.Sprintf("\n  %s  %s  %s", call(s), Refreshed(s).Head.Status, s.Project)
+	call, lines := e.NamesToType(all), ""
+	for _, s := range several.Loops {
+		lines += fmt.Sprintf("\n  %s  %s  %s", call(s), Refreshed(s).Head.Status, s.Project)
 	}
-	return Refuse("use the name at the beginning of its line", "%w", err)
+	return Refuse("use the name at the beginning of its line", "%w:%s", several, lines)
 }
 
 // NamesToType returns a function that says how to name one of these loops here: by its name if that
@@ -283,14 +147,14 @@ func (e *Env) SplitLoopName(text []string) (loop string, rest []string, err erro
 		return "", text, nil
 	}
 	s, err := e.Find(text[0])
-	if several, ok := errors.AsType[*ambiguousError](err); ok && len(alive(several.candidates)) > 0 {
+	if several, ok := errors.AsType[*client.AmbiguousError](err); ok && slices.ContainsFunc(several.Loops, func(s registry.Status) bool { return s.Live.Alive }) {
 		return "", nil, err
 	}
 	if err != nil && len(text) > 1 && looksLikeName(text[0]) {
 		return "", nil, Refuse(fmt.Sprintf("'ralph list --all' shows the loops; where it is text, put all of it in quotes: %s", AsTyped([]string{strings.Join(text, " ")})),
 			"there is no loop %q", text[0])
 	}
-	if err != nil || !s.Live.Alive && s.Project != e.Root() && !Qualified(text[0]) {
+	if err != nil || !s.Live.Alive && s.Project != e.Root() && !client.IsQualified(text[0]) {
 		return "", text, nil //nolint:nilerr // the first word is text
 	}
 	return text[0], text[1:], nil
@@ -306,7 +170,7 @@ func looksLikeName(word string) bool {
 // name. loop reports whether it is a loop's folder.
 func (e *Env) FindPath(name string) (path string, loop bool, err error) {
 	path = e.Abs(name)
-	if !isPath(name) && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".zst") {
+	if !client.IsPath(name) && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".zst") {
 		s, err := e.Find(name)
 		if err == nil {
 			return s.Dir, true, nil
@@ -345,6 +209,6 @@ func CallingLoop(e *Env, name string) (s registry.Status, own bool, err error) {
 	if err := registry.CheckName(name); err != nil {
 		return registry.Status{}, false, fmt.Errorf("%s: %w", LoopDirVariable, err)
 	}
-	s, err = e.unlisted(name, dir)
+	s, err = client.At(dir)
 	return s, true, err
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -23,7 +25,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/internal/workspace"
@@ -382,7 +383,7 @@ func (r *run) again(ctx context.Context, t *Entry, why, message string) {
 	t.Tries++
 	t.Step = Working
 	if message != "" {
-		if _, err := send.Drop(t.Loop, r.loopDir(*t), inbox.Command{Kind: inbox.FollowUp, Text: message}); err != nil {
+		if _, err := client.Drop(t.Loop, r.loopDir(*t), inbox.Command{Kind: inbox.FollowUp, Text: message}); err != nil {
 			r.fail(t, err.Error())
 			return
 		}
@@ -527,7 +528,7 @@ func (r *run) end() error {
 	}
 	text := fmt.Sprintf("%d of %d tasks are merged. Left to you:\n%s", r.state.count(Merged), len(r.tasks.List), strings.Join(lines, "\n"))
 	r.say("%s", text)
-	_, err := send.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: text})
+	_, err := client.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: text})
 	return err
 }
 
@@ -538,7 +539,7 @@ func (r *run) endClosed() error {
 	if s, err := loopstate.Open(r.dir); err != nil || s.Commands.Stopping != "" {
 		return err
 	}
-	_, err := send.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: text})
+	_, err := client.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: text})
 	return err
 }
 

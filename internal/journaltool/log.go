@@ -8,9 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/internal/attach"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -214,7 +215,7 @@ func (l *log) follow() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if err := attach.Follow(send.Alive(ctx, l.path, &l.heard), l.path, l); err != nil {
+	if err := attach.Follow(client.Alive(ctx, l.path, &l.heard), l.path, l); err != nil {
 		return errors.Join(l.Flush(), readableUpTo(err, l.seq))
 	}
 	return nil

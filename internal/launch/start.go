@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loopstate"
@@ -80,7 +82,7 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 // choose finds the loop: one to resume as every other verb finds it; a new one belongs to this
 // project.
 func (v *Start) choose(e *cli.Env) (err error) {
-	if v.Resume || cli.Qualified(v.Name) {
+	if v.Resume || client.IsQualified(v.Name) {
 		s, err := e.Find(v.Name)
 		if refused, ok := errors.AsType[*cli.Failure](err); ok && !v.Resume {
 			refused.NextStep = "to begin a loop in another project, say --project DIR"

@@ -86,7 +86,7 @@ func giveTo(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, c inbox.Com
 		return commandOutput{}, err
 	}
 	return commandOutput{
-		Loop: l.ID, Command: sent.ID, Outcome: sent.Outcome, How: string(sent.How), Iteration: sent.Iteration, Question: sent.Question, Message: asTools(short(sent.Message())),
+		Loop: l.ID, Command: sent.ID, Outcome: string(sent.Outcome), How: string(sent.How), Iteration: sent.Iteration, Question: sent.Question, Message: asTools(short(send.Message(sent))),
 	}, nil
 }
 

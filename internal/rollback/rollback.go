@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
@@ -160,7 +161,7 @@ func (t trees) tell(to string) error {
 		return nil //nolint:nilerr // the folder has gone, and with it who would read the message
 	}
 	text := fmt.Sprintf("The files of the work tree were put back to how they were %s. Commits made since then were not undone.", when(to))
-	_, err := send.Drop(t.Name, t.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
+	_, err := client.Drop(t.Name, t.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
 	return err
 }
 

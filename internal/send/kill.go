@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -84,8 +85,8 @@ type endReport struct {
 	ID   string `json:"id,omitempty"` // of the command
 	Kind string `json:"kind"`
 	// of the command: delivered if the runner took it, else withdrawn
-	Outcome string `json:"outcome,omitempty"`
-	Ended   bool   `json:"ended"` // no process runs the loop any more
+	Outcome client.Outcome `json:"outcome,omitempty"`
+	Ended   bool           `json:"ended"` // no process runs the loop any more
 	// asked: the runner ended the loop; killed: the runner was killed; left: there was no runner
 	How       string `json:"how"`
 	PID       int    `json:"pid,omitempty"`
@@ -100,14 +101,11 @@ const (
 	killLeft   = "left"
 )
 
-// outcomeWithdrawn is the outcome of a command that was withdrawn before a runner took it.
-const outcomeWithdrawn = "withdrawn"
-
 // ask puts the command into the inbox, and returns the end of the journal before.
 func (k *endReport) ask(s registry.Status) (journal.Position, error) {
 	// An unreadable journal hides the outcome, but is no reason not to send the command.
 	_, at, _ := journal.Last(s.Dir, 1)
-	id, err := Drop(s.Name, s.Dir, inbox.Command{Kind: inbox.Kill})
+	id, err := client.Drop(s.Name, s.Dir, inbox.Command{Kind: inbox.Kill})
 	k.ID = id
 	return at, err
 }
@@ -115,13 +113,13 @@ func (k *endReport) ask(s registry.Status) (journal.Position, error) {
 // noteEnd notes what the journal says about an end without force.
 func (k *endReport) noteEnd(s registry.Status, at journal.Position) {
 	k.Ended, k.How = true, killAsked
-	f := Report{ID: k.ID}
-	if err := f.rest(s.Dir, at.Seq); err == nil {
+	f := client.Receipt{ID: k.ID}
+	if err := f.ApplyRest(s.Dir, at.Seq); err == nil {
 		k.Iteration, k.Outcome = f.Iteration, f.Outcome
 	}
 	// A runner that ended for another reason did not take it.
 	if withdrawn, _ := inbox.Withdraw(s.Dir, k.ID); withdrawn {
-		k.Outcome = outcomeWithdrawn
+		k.Outcome = client.Withdrawn
 	}
 }
 
@@ -187,7 +185,7 @@ func (k *endReport) withdraw(s registry.Status, at journal.Position) error {
 	if k.ID == "" {
 		return nil
 	}
-	f := Report{ID: k.ID}
+	f := client.Receipt{ID: k.ID}
 	err := launch.WithLock(s.Dir, func() error {
 		if _, err := inbox.Withdraw(s.Dir, k.ID); err != nil {
 			return err
@@ -199,10 +197,10 @@ func (k *endReport) withdraw(s registry.Status, at journal.Position) error {
 		if err := box.Done(k.ID); err != nil {
 			return err
 		}
-		return f.rest(s.Dir, at.Seq)
+		return f.ApplyRest(s.Dir, at.Seq)
 	})
 	if k.Outcome = f.Outcome; err == nil && k.Outcome == "" {
-		k.Outcome = outcomeWithdrawn
+		k.Outcome = client.Withdrawn
 	}
 	if err != nil {
 		return fmt.Errorf("the runner of loop %s is killed; take back the command that it did not take: %w", s.Name, err)
@@ -228,7 +226,7 @@ func (k *endReport) print(e *cli.Env, asJSON bool) error {
 		fmt.Fprintf(e.Stdout, "loop %s had no runner; %s of its agent ended\n", k.Loop, processes(k.Processes))
 	case k.How == killForced && k.PID != 0:
 		fmt.Fprintf(e.Stdout, "killed the runner of loop %s (pid %d) and %s that it had started; 'ralph start %s --resume' resumes it\n", k.Loop, k.PID, processes(k.Processes), k.Loop)
-	case k.Outcome == "delivered":
+	case k.Outcome == client.Delivered:
 		fmt.Fprintf(e.Stdout, "kill taken by loop %s in iteration %d; it has ended\n", k.Loop, k.Iteration)
 	default:
 		fmt.Fprintf(e.Stdout, "loop %s has ended\n", k.Loop)

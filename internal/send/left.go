@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -73,7 +75,7 @@ func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
 	case err != nil:
 		return err
 	case len(left) == 0:
-		return notRunning(e, s)
+		return explain(e, s, &client.NotRunningError{Loop: s.Name, Reason: s.Head.Reason})
 	case !now:
 		return cli.Refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.NameToType(s)), "loop %s has no runner, and its agent outlived it: %s", s.Name, SpellStrays(left))
 	}

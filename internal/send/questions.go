@@ -68,36 +68,6 @@ func (v Flags) answer(e *cli.Env, s registry.Status, words []string) error {
 	return v.SendTo(e, s, c)
 }
 
-// keepAnswer puts the answer to a question of a loop without a runner into its inbox, where the
-// next runner takes it. An answer to that question which waits there already is withdrawn.
-func keepAnswer(s registry.Status, c inbox.Command) (Report, error) {
-	f := Report{Loop: s.Name, Kind: string(c.Kind), Outcome: kept, Question: c.Question}
-	state, err := loopstate.Open(s.Dir)
-	if err != nil {
-		return f, err
-	}
-	if _, f.Why = state.Questions.Answer(policy.Message{Question: c.Question, From: c.From, Text: c.Text}); f.Why != "" {
-		f.Outcome = "refused"
-		return f, nil
-	}
-	waiting, err := inbox.Dropped(s.Dir)
-	if err != nil {
-		return f, err
-	}
-	if f.ID, err = Drop(s.Name, s.Dir, c); err != nil {
-		return f, err
-	}
-	for _, old := range waiting {
-		if old.Kind != inbox.Answer || old.Question != c.Question {
-			continue
-		}
-		if withdrawn, err := inbox.Withdraw(s.Dir, old.ID); err == nil && withdrawn {
-			f.replaced = old.Text
-		}
-	}
-	return f, nil
-}
-
 // isNumber reports whether a word begins like a number: no loop's name needs to.
 func isNumber(word string) bool {
 	_, err := strconv.Atoi(word)

@@ -1,18 +1,15 @@
 package send
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -70,77 +67,24 @@ func (v Flags) SendTo(e *cli.Env, s registry.Status, c inbox.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.print(e, v.JSON)
+	return show(e, f, v.JSON)
 }
 
 // Deliver sends a command to a loop and returns its outcome, which is that the loop has received or
 // delivered it. After the loop has received it, Deliver waits no longer than the patience. A
 // refusal is an error with its next step.
-func Deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (Report, error) {
+func Deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (client.Receipt, error) {
 	f, err := deliver(e, s, c, patience)
 	if err == nil {
-		err = f.refusal()
+		err = refusal(f)
 	}
 	return f, err
 }
 
-func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (Report, error) {
+func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (client.Receipt, error) {
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
-		return Report{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
+		return client.Receipt{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
 	}
-	switch {
-	case !s.Live.Alive && c.Kind == inbox.Answer:
-		return keepAnswer(s, c)
-	case !s.Live.Alive:
-		return Report{}, notRunning(e, s)
-	}
-	f := Report{Loop: s.Name, Kind: string(c.Kind), key: c.Key}
-	_, from, err := journal.Last(s.Dir, 1)
-	if err != nil {
-		return f, err
-	}
-	if f.ID, err = Drop(s.Name, s.Dir, c); err != nil {
-		return f, err
-	}
-	if err := f.watch(s.Dir, from.Seq, patience); err != nil {
-		return f, err
-	}
-	if f.Outcome == "" {
-		return f, undelivered(e, s, f)
-	}
-	if f.Outcome == "received" && !f.Orphan {
-		state, err := loopstate.Open(s.Dir)
-		f.Resting = err == nil && state.NeedsResume()
-	}
-	return f, nil
-}
-
-// notRunning is the refusal to send to a loop that has ended or whose runner died.
-func notRunning(e *cli.Env, s registry.Status) error {
-	how := ""
-	if s.Head.Reason != "" {
-		how = fmt.Sprintf(": it has ended (%s)", s.Head.Reason)
-	}
-	return cli.Refuse(fmt.Sprintf("'ralph start %s --resume' resumes it", e.NameToType(s)), "loop %s is not running%s", s.Name, how)
-}
-
-// Drop puts a command into a loop's inbox and returns its id. It sets From if it is empty. A
-// command that is in the inbox, but may be lost in a power failure, is no error.
-func Drop(name, dir string, c inbox.Command) (string, error) {
-	c.From = cmp.Or(c.From, sender())
-	id, err := inbox.Drop(dir, c)
-	if err != nil && id == "" {
-		return "", fmt.Errorf("put the command into the inbox of loop %s: %w", name, err)
-	}
-	return id, nil
-}
-
-// sender returns the user and the host.
-func sender() string {
-	name := "unknown"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, _ := os.Hostname()
-	return "cli:" + name + "@" + host
+	f, err := client.Send(context.Background(), s, c, patience)
+	return f, explain(e, s, err)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/registry"
@@ -40,7 +42,7 @@ func StopAll(e *cli.Env, kind inbox.Kind, yes, asJSON bool) error {
 	stopped := make([]stoppedLoop, len(running))
 	var failed error
 	for i, s := range running {
-		id, err := Drop(s.Name, s.Dir, inbox.Command{Kind: kind})
+		id, err := client.Drop(s.Name, s.Dir, inbox.Command{Kind: kind})
 		stopped[i] = stoppedLoop{ID: id, Loop: s.Name, Project: s.Project}
 		if err != nil {
 			stopped[i].Error = err.Error()

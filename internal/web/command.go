@@ -8,6 +8,8 @@ import (
 	"os/user"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
+
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/registry"
@@ -57,7 +59,7 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusConflict, "loop "+l.Name+" is not running", restartHint(l))
 		return
 	}
-	id, err := send.Drop(l.Name, l.Dir, c)
+	id, err := client.Drop(l.Name, l.Dir, c)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error(), "")
 		return

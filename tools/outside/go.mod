@@ -7,6 +7,7 @@ replace github.com/ralph-loop/ralph => ../..
 require github.com/ralph-loop/ralph v0.0.0
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/natefinch/atomic v1.0.1 // indirect

@@ -1,65 +1,124 @@
-// Outside follows a loop, steers its agent once, lists all loops and rebuilds the state of this
-// one. It is a module of its own whose path is not below that of ralph, so that it can import only
-// ralph's public packages.
+// Outside is a small front end for loops. It is a module of its own whose path is not below that of
+// ralph, so that it can import only ralph's public packages, as any other program.
 //
-//	outside LOOPDIR TEXT
+//	outside start TEXT [FLAG…]       start a loop in this folder, follow it, and say how it ended
+//	outside follow [NAME]            what the agent says and does, from the beginning
+//	outside steer NAME TEXT          a message to the agent at work
+//	outside answer NAME NUMBER TEXT  the answer to a question of the agent
+//	outside stop NAME
+//	outside list                     the loops of this machine, with what each waits for
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: outside LOOPDIR TEXT")
-		os.Exit(2)
-	}
-	if err := run(context.Background(), os.Stdout, os.Args[1], os.Args[2]); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "outside: error:", err)
+		if refused, ok := errors.AsType[*client.ProgramError](err); ok && refused.Hint != "" {
+			fmt.Fprintln(os.Stderr, "outside: hint:", refused.Hint)
+		}
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, loopDir, text string) error {
-	if err := list(out); err != nil {
+var errUsage = errors.New("usage: outside start TEXT [FLAG…] | follow [NAME] | steer NAME TEXT | answer NAME NUMBER TEXT | stop NAME | list")
+
+func run(ctx context.Context, out io.Writer, args []string) error {
+	finder, err := here()
+	if err != nil {
 		return err
 	}
-	if err := followAndSteer(ctx, out, loopDir, text); err != nil {
-		return err
+	word := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
 	}
-	return rebuild(out, loopDir)
+	switch verb := word(0); {
+	case verb == "list" && len(args) == 1:
+		return list(out, finder)
+	case verb == "start" && len(args) >= 2:
+		loop, err := client.Start{Prompt: args[1], Flags: args[2:]}.Start(ctx)
+		if err != nil {
+			return err
+		}
+		return follow(ctx, out, loop.Dir)
+	case verb == "follow" && len(args) <= 2:
+		loop, err := finder.Find(word(1))
+		if err != nil {
+			return err
+		}
+		return follow(ctx, out, loop.Dir)
+	case verb == "steer" && len(args) == 3:
+		return send(ctx, out, finder, args[1], inbox.Command{Kind: inbox.Steer, Text: args[2]})
+	case verb == "answer" && len(args) == 4:
+		number, err := strconv.Atoi(args[2])
+		if err != nil {
+			return fmt.Errorf("read the number of the question: %w", err)
+		}
+		return send(ctx, out, finder, args[1], inbox.Command{Kind: inbox.Answer, Question: number, Text: args[3]})
+	case verb == "stop" && len(args) == 2:
+		return send(ctx, out, finder, args[1], inbox.Command{Kind: inbox.Stop})
+	}
+	return errUsage
 }
 
-// list prints each loop of this machine that the registry knows.
-func list(out io.Writer) error {
+// here looks for loops from the current folder on.
+func here() (client.Finder, error) {
 	home, err := registry.Home(os.Getenv)
 	if err != nil {
-		return fmt.Errorf("find the registry: %w", err)
+		return client.Finder{}, fmt.Errorf("find the registry: %w", err)
 	}
-	loops, err := registry.Survey(home, nil)
+	folder, err := os.Getwd()
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder)
+	}
+	return client.Finder{Home: home, Project: folder}, err
+}
+
+func list(out io.Writer, finder client.Finder) error {
+	loops, err := finder.Loops(true)
 	if err != nil {
 		return fmt.Errorf("list loops: %w", err)
 	}
 	for _, l := range loops {
-		fmt.Fprintf(out, "listed %s, alive: %t\n", l.Name, l.Live.Alive)
+		state, err := projector.Load(l.Dir)
+		if err != nil {
+			return fmt.Errorf("read the state of loop %s: %w", l.Name, err)
+		}
+		view := state.View()
+		fmt.Fprintf(out, "%s: %s after %d of %d iterations, alive: %t\n", l.Name, view.Status, view.Iteration, view.MaximumIterations, l.Live.Alive)
+		for _, q := range view.Questions {
+			if q.Open() {
+				fmt.Fprintf(out, "  question %d: %s\n", q.Number, render.Clean(q.Text))
+			}
+		}
 	}
 	return nil
 }
 
-// followAndSteer prints what the agent says until the loop has ended. When the agent uses its first
-// tool it gets text.
-func followAndSteer(ctx context.Context, out io.Writer, loopDir, text string) error {
-	var steered string
-	for e, err := range journal.Follow(ctx, loopDir, journal.FollowOptions{UntilEnded: true}) {
+// follow prints what happens until the loop has ended.
+func follow(ctx context.Context, out io.Writer, loopDir string) error {
+	for e, err := range client.Follow(ctx, loopDir, 0) {
 		if err != nil {
 			return fmt.Errorf("follow %s: %w", loopDir, err)
 		}
@@ -69,34 +128,27 @@ func followAndSteer(ctx context.Context, out io.Writer, loopDir, text string) er
 		}
 		switch p := payload.(type) {
 		case event.AgentSaid:
-			fmt.Fprintf(out, "followed: %s\n", p.Text)
+			fmt.Fprintf(out, "said: %s\n", render.Clean(p.Text.String()))
 		case event.ToolCalled:
-			if steered != "" {
-				break
-			}
-			steered, err = inbox.Drop(loopDir, inbox.Command{Kind: inbox.Steer, From: "outside", Text: text})
-			if err != nil {
-				return fmt.Errorf("steer %s: %w", loopDir, err)
-			}
-		case event.CommandDelivered:
-			if p.ID == steered {
-				fmt.Fprintf(out, "steered: delivered %s\n", p.How)
-			}
+			fmt.Fprintf(out, "tool: %s\n", render.Clean(p.Name))
+		case event.QuestionAsked:
+			fmt.Fprintf(out, "question %d: %s\n", p.Number, render.Clean(p.Text))
 		case event.LoopEnded:
-			fmt.Fprintf(out, "followed: %s by %s\n", p.Status, p.Reason)
+			fmt.Fprintf(out, "%s by %s\n", p.Status, p.Reason)
 		}
 	}
 	return nil
 }
 
-// rebuild prints what the journal adds up to.
-func rebuild(out io.Writer, loopDir string) error {
-	loop, err := projector.Rebuild(loopDir)
+func send(ctx context.Context, out io.Writer, finder client.Finder, name string, c inbox.Command) error {
+	loop, err := finder.Find(name)
 	if err != nil {
-		return fmt.Errorf("rebuild the state of %s: %w", loopDir, err)
+		return err
 	}
-	view := loop.View()
-	fmt.Fprintf(out, "rebuilt: %s after %d iteration\n", view.Status, view.Iteration)
-	fmt.Fprintf(out, "the last one: %s, %d tools\n", view.Last.Outcome, view.Last.Tools)
+	receipt, err := client.Send(ctx, loop, c, 3*time.Second)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, receipt.Kind, receipt.Outcome, receipt.How, receipt.Why)
 	return nil
 }

@@ -1,16 +1,13 @@
-package send
+package client
 
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/journal"
-	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -68,18 +65,4 @@ func runnerExit(ctx context.Context, runner registry.Liveness) <-chan struct{} {
 		return nil
 	}
 	return process.AwaitExit(ctx, runner.PID, runner.StartTicks)
-}
-
-// Rest iterates over the events after seq that are in the journal now.
-func Rest(dir string, seq event.Seq) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		for e, err := range journal.Read(dir, journal.ReadOptions{FromSeq: seq + 1}) {
-			if none, ok := errors.AsType[*journal.RangeError](err); ok && none.Last == seq {
-				return
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
 }

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Start says which loop is started. What is left out is as the settings of the project have it.
+type Start struct {
+	Project string // the folder that the agent works in; empty for the current one
+	Name    string // of a new loop; empty for the git branch's, or the folder's
+	Prompt  string // of every iteration; empty with Flags that say where it is
+	Agent   string // its command, such as claude
+	Model   string // in the agent's own spelling
+	// Iterations at most; 0 leaves the settings' number.
+	Iterations int
+	Set        map[string]string // other settings, such as limits.cost
+	Flags      []string          // other flags of 'ralph start', such as --worktree
+
+	// Program is the ralph that runs; empty for the one in PATH. Env is its environment; nil for
+	// that of this process.
+	Program string
+	Env     []string
+}
+
+// A ProgramError is what 'ralph' reported instead of doing what it was asked for.
+type ProgramError struct {
+	Code int    // its exit code: 2 for what was asked, 3 for a failure
+	Text string // what it said, without its hint
+	Hint string // the next step for a person; may be empty
+}
+
+func (e *ProgramError) Error() string { return e.Text }
+
+// Start runs the program, which starts a detached runner, and returns the loop once its agent runs
+// or the loop has ended. The loop lives on when this process ends. No person is asked: what needs a
+// person's word, such as trust in the settings of a project, is a *ProgramError, as every refusal
+// is. If ctx ends meanwhile, the loop may have been started.
+func (s Start) Start(ctx context.Context) (registry.Status, error) {
+	args := []string{"start", "--detach", "--json"}
+	if s.Name != "" {
+		args = append(args, s.Name)
+	}
+	return s.run(ctx, append(args, s.flags()...))
+}
+
+// Resume continues a loop that has ended or whose runner died, with the prompt that it has.
+// Project, Name, Prompt, Agent and Model do not count. A limit that ended the loop has to be raised
+// by Iterations or Set.
+func (s Start) Resume(ctx context.Context, loop registry.Status) (registry.Status, error) {
+	s.Project, s.Prompt, s.Agent, s.Model = loop.Project, "", "", ""
+	return s.run(ctx, append([]string{"start", "--detach", "--json", "--resume", loop.Dir}, s.flags()...))
+}
+
+// flags are those of the fields. A value is in the word of its flag, so that none is taken for a
+// flag itself.
+func (s Start) flags() (flags []string) {
+	for _, f := range []struct{ name, value string }{{"prompt", s.Prompt}, {"agent", s.Agent}, {"model", s.Model}} {
+		if f.value != "" {
+			flags = append(flags, "--"+f.name+"="+f.value)
+		}
+	}
+	if s.Iterations > 0 {
+		flags = append(flags, "--maximum-iterations="+strconv.Itoa(s.Iterations))
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
+		flags = append(flags, "--set="+key+"="+s.Set[key])
+	}
+	return append(flags, s.Flags...)
+}
+
+// run runs the program and finds the loop that it names.
+func (s Start) run(ctx context.Context, args []string) (registry.Status, error) {
+	var out, problem bytes.Buffer
+	cmd := exec.CommandContext(ctx, cmp.Or(s.Program, "ralph"), args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Project, s.Env, &out, &problem
+	if err := cmd.Run(); err != nil {
+		if exited, ok := errors.AsType[*exec.ExitError](err); ok && exited.Exited() {
+			return registry.Status{}, programError(exited.ExitCode(), problem.String())
+		}
+		return registry.Status{}, fmt.Errorf("run %s: %w", cmd.Path, cmp.Or(context.Cause(ctx), err))
+	}
+	var started struct {
+		Dir string `json:"dir"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &started); err != nil {
+		return registry.Status{}, fmt.Errorf("read what %s printed: %w", cmd.Path, err)
+	}
+	return At(started.Dir)
+}
+
+// programError takes what the program printed on stderr apart.
+func programError(code int, text string) *ProgramError {
+	e := &ProgramError{Code: code}
+	var said []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if hint, ok := strings.CutPrefix(line, "ralph: hint: "); ok {
+			e.Hint = hint
+			continue
+		}
+		line, first := strings.CutPrefix(line, "ralph: error: ")
+		if first {
+			said = nil // what precedes it are notes
+		}
+		said = append(said, line)
+	}
+	e.Text = cmp.Or(strings.Join(said, "\n"), fmt.Sprintf("ralph ended with exit code %d", code))
+	return e
+}

@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// program writes a script in place of ralph, which notes its arguments, a line each.
+func program(t *testing.T, script string) (path string, arguments func() []string) {
+	t.Helper()
+	dir := t.TempDir()
+	path = filepath.Join(dir, "ralph")
+	notes := filepath.Join(dir, "arguments")
+	text := "#!/bin/sh\nfor a; do printf '%s\\n' \"$a\" >> '" + notes + "'; done\n" + script
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path, func() []string {
+		text, err := os.ReadFile(notes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+}
+
+func TestStartReturnsTheLoop(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), Folder, "one")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, arguments := program(t, `printf '{"name":"one","dir":"`+dir+`","pid":7}\n'`)
+	s := Start{Project: t.TempDir(), Name: "one", Prompt: "-x", Agent: "claude", Iterations: 3, Set: map[string]string{"limits.cost": "2", "a": "b"}, Flags: []string{"--worktree"}, Program: path}
+	loop, err := s.Start(t.Context())
+	if err != nil || loop.Dir != dir || loop.Name != "one" {
+		t.Fatalf("%+v %v", loop, err)
+	}
+	want := []string{"start", "--detach", "--json", "one", "--prompt=-x", "--agent=claude", "--maximum-iterations=3", "--set=a=b", "--set=limits.cost=2", "--worktree"}
+	if got := arguments(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestResumeNamesTheFolder(t *testing.T) {
+	project := t.TempDir()
+	dir := filepath.Join(project, Folder, "one")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, arguments := program(t, `printf '{"dir":"`+dir+`"}\n'`)
+	loop := registry.Status{Entry: registry.Entry{Name: "one", Dir: dir, Project: project}}
+	if _, err := (Start{Prompt: "other", Iterations: 9, Program: path}).Resume(t.Context(), loop); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"start", "--detach", "--json", "--resume", dir, "--maximum-iterations=9"}
+	if got := arguments(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestRefusalOfTheProgram(t *testing.T) {
+	path, _ := program(t, `echo 'ralph: nothing holds the agent back' >&2
+echo 'ralph: error: loop one is running:' >&2
+echo '  since noon' >&2
+echo 'ralph: hint: attach to it' >&2
+exit 2`)
+	_, err := Start{Project: t.TempDir(), Program: path}.Start(t.Context())
+	refused, ok := errors.AsType[*ProgramError](err)
+	if !ok || *refused != (ProgramError{2, "loop one is running:\n  since noon", "attach to it"}) {
+		t.Fatalf("%+v, %v", refused, err)
+	}
+	if _, err := (Start{Project: t.TempDir(), Program: filepath.Join(t.TempDir(), "none")}).Start(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a program: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Start{Project: t.TempDir(), Program: path}).Start(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of its context: %v", err)
+	}
+}
