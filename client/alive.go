@@ -66,3 +66,18 @@ func runnerExit(ctx context.Context, runner registry.Liveness) <-chan struct{} {
 	}
 	return process.AwaitExit(ctx, runner.PID, runner.StartTicks)
 }
+
+// exitPatience is how long a runner may take to exit after the end of its loop. It may send
+// notifications after it has written its last file.
+const exitPatience = 3 * time.Second
+
+// AwaitExit waits until the runner of a loop that has ended has written its last file, for three
+// seconds at most: a script may copy or remove the folder next.
+func AwaitExit(loopDir string) {
+	if live, err := registry.Probe(loopDir); err != nil || !live.Alive {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), exitPatience)
+	defer cancel()
+	<-Alive(ctx, loopDir, new(atomic.Bool)).Done()
+}

@@ -82,6 +82,7 @@ func (a *session) follow(from journal.Position) error {
 		a.drawStatus()
 	}
 	ended := a.finish()
+	client.AwaitExit(a.dir)
 	if text := a.unsent(); text != "" {
 		return a.offer(text, signals, ended)
 	}
