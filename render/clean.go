@@ -36,6 +36,7 @@ func isPlain(s string) bool {
 type Cleaner struct {
 	state   cleanState
 	swallow int  // bytes of the present sequence
+	marks   int  // combining characters since the one that they join
 	cr      bool // after a carriage return: what follows decides what it becomes
 }
 
@@ -55,6 +56,10 @@ const (
 	commandMost = 4096
 )
 
+// marksMost is how many combining characters may join one character. No language has so many, and
+// more of them are drawn over the lines above and below.
+const marksMost = 8
+
 const replacement = "\uFFFD"
 
 // Append adds the clean text of src to dst.
@@ -62,7 +67,9 @@ func (c *Cleaner) Append(dst, src []byte) []byte {
 	for len(src) > 0 {
 		if c.state == ground && !c.cr {
 			n := plainPrefix(src)
-			dst = append(dst, src[:n]...)
+			if dst = append(dst, src[:n]...); n > 0 {
+				c.marks = 0
+			}
 			if src = src[n:]; len(src) == 0 {
 				return dst
 			}
@@ -142,6 +149,14 @@ func (c *Cleaner) rune(dst []byte, r rune, n int) []byte {
 }
 
 func (c *Cleaner) ground(dst []byte, r rune, n int) []byte {
+	switch {
+	case r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me):
+		if c.marks++; c.marks > marksMost {
+			return dst
+		}
+		return utf8.AppendRune(dst, r)
+	}
+	c.marks = 0
 	switch {
 	case r == '\n' || r == '\t':
 		return append(dst, byte(r))

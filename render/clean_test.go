@@ -163,6 +163,14 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	}
 }
 
+// A heap of combining characters is drawn over the lines around it.
+func TestCleanBoundsCombiningCharacters(t *testing.T) {
+	mark := "\u0301"
+	if got, want := render.Clean("e"+strings.Repeat(mark, 400)+"x"+mark), "e"+strings.Repeat(mark, 8)+"x"+mark; got != want {
+		t.Errorf("%+q", got)
+	}
+}
+
 // Colours are this package's own: without them, the text is the same.
 func TestColorChangesNothingElse(t *testing.T) {
 	plain := text(t, render.Options{Width: 80}, busyRun())

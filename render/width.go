@@ -35,6 +35,8 @@ func runeColumns(r rune) int {
 		return 2
 	case r == 0xFE0F:
 		return 1 // selects the picture form of the character before, which is wide
+	case 0x1F1E6 <= r && r <= 0x1F1FF:
+		return 2 // one half of a flag, which may be alone where a line was cut
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
 	}
