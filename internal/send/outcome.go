@@ -27,7 +27,7 @@ type Report struct {
 	ID        string         `json:"id"`
 	Loop      string         `json:"loop"`
 	Kind      string         `json:"kind"`
-	Outcome   string         `json:"outcome"` // received, delivered, refused, withdrawn, or kept for the next runner
+	Outcome   string         `json:"outcome"` // received, delivered, refused, withdrawn, kept for the next runner, or sent out of a machine
 	How       event.Delivery `json:"how,omitempty"`
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
@@ -48,6 +48,9 @@ type Report struct {
 
 // kept is the outcome of an answer to a loop without a runner: the next one takes it.
 const kept = "kept"
+
+// sent is the outcome of a command from a virtual machine, in which the loop's journal is not seen.
+const sent = "sent"
 
 // watch reads the events after seq until the command's outcome is known, the patience is over, or
 // the runner has exited.
@@ -169,6 +172,10 @@ func (f *Report) Message() string {
 		return fmt.Sprintf("withdrawn, the agent of loop %s will not get it: %s", f.Loop, cli.Clean(f.Text))
 	case f.Outcome == kept && f.replaced != "":
 		return fmt.Sprintf("answer kept for loop %s, in place of %q; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.replaced, f.Loop)
+	case f.Outcome == sent && kind == inbox.Ask:
+		return fmt.Sprintf("question sent to loop %s: work on; the answer will reach you as a message", f.Loop)
+	case f.Outcome == sent:
+		return fmt.Sprintf("%s sent to loop %s: end your turn", f.Kind, f.Loop)
 	case f.Outcome == kept:
 		return fmt.Sprintf("answer kept for loop %s; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.Loop)
 	case received && f.Orphan:

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -95,6 +96,12 @@ func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 		return Report{}, notRunning(e, s)
 	}
 	f := Report{Loop: s.Name, Kind: string(c.Kind), key: c.Key}
+	if e.Variable(sandbox.MachineVariable) != "" { // which does not have the journal
+		f.Outcome = sent
+		var err error
+		f.ID, err = Drop(s.Name, s.Dir, c)
+		return f, err
+	}
 	_, from, err := journal.Last(s.Dir, 1)
 	if err != nil {
 		return f, err
