@@ -89,7 +89,7 @@ func TestInitAsksAgain(t *testing.T) {
 		talk.types(tt.typed + enter)
 		talk.sees(tt.said)
 	}
-	talk.types("größe=好,🐢" + enter + enter + "jährlich" + enter + enter + enter + enter + enter)
+	talk.types("größe=好,🐢" + enter + enter + "jährlich" + enter + enter + enter + enter + enter + enter) // the last for a sandbox, where one holds
 	talk.leaves(0)
 	text, err := os.ReadFile(filepath.Join(p.dir, cli.RalphFolder, "settings.json"))
 	p.must(err)
@@ -134,7 +134,7 @@ func TestInitWritesOverNobody(t *testing.T) {
 			talk.types("sh" + enter + enter + enter + enter + enter)
 			talk.sees("Configure SCM? (y/N): ")
 			put(tt.after)
-			talk.types("n" + enter + enter + enter)
+			talk.types("n" + enter + enter + enter + enter)
 			talk.leaves(event.ExitUsage)
 			talk.sees(tt.says)
 			text, err := os.ReadFile(path)
@@ -162,7 +162,7 @@ func TestInitAsksAboutMissingAgent(t *testing.T) {
 	p.until("the question again", func() bool { return strings.Count(talk.text(), "Agent command (") == 2 })
 	talk.types("another-agent" + enter)
 	p.until("the second doubt", func() bool { return strings.Count(talk.text(), "Use it anyway?") == 2 })
-	talk.types("y" + enter + enter + enter + enter + enter + enter + enter + enter)
+	talk.types("y" + enter + enter + enter + enter + enter + enter + enter + enter + enter)
 	talk.leaves(0)
 	text, err := os.ReadFile(filepath.Join(p.dir, cli.RalphFolder, "settings.json"))
 	p.must(err)

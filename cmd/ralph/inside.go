@@ -15,6 +15,7 @@ type insideVerb struct {
 	Proxy       string
 	ProxyPort   int
 	Sockets     string
+	Hold        string
 	Escape      string
 	Sleep       time.Duration
 	Command     []string `arg:"" optional:"" passthrough:""`
@@ -24,7 +25,7 @@ type insideVerb struct {
 func (v *insideVerb) Run(*cli.Env) error {
 	in := sandbox.Inside{
 		IgnoreTerm: v.IgnoreTerm, DefaultTerm: v.DefaultTerm, Landlock: v.Landlock, Proxy: v.Proxy, ProxyPort: v.ProxyPort,
-		Sockets: v.Sockets, Escape: v.Escape, Sleep: v.Sleep, Command: v.Command,
+		Sockets: v.Sockets, Hold: v.Hold, Escape: v.Escape, Sleep: v.Sleep, Command: v.Command,
 	}
 	if len(in.Command) > 0 && in.Command[0] == "--" {
 		in.Command = in.Command[1:]

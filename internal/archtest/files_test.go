@@ -74,6 +74,7 @@ var removers = map[string]string{
 	"internal/repo/restore.go":          "a ref that has another name",
 	"internal/repo/worktree.go":         "a worktree, after FindLosses, and a branch that another one contains",
 	"internal/sandbox/escape.go":        "the folder of a probe",
+	"internal/sandbox/machine.go":       "what a machine that no loop uses any more shared with agents",
 	"internal/sandbox/proxy.go":         "the folder of its socket",
 	"internal/workspace/doc.go":         "a worktree, after FindLosses",
 }

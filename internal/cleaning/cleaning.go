@@ -368,13 +368,34 @@ func (l *Loop) Remove(e *cli.Env) error {
 	return err
 }
 
-// removeVM removes the virtual machine of a loop that worked in one.
+// removeVM removes the virtual machine of the loop's worktree, or that of the project with the last
+// loop that works there.
 func (l *Loop) removeVM(e *cli.Env) error {
-	settings, err := launch.LoopSettings(e, l.Dir)
-	if err != nil || sandbox.Mode(settings.Sandbox.Mode) != sandbox.DockerSandbox || sandbox.DockerSandbox.Check() != nil {
-		return nil //nolint:nilerr // settings that cannot be read keep no loop from being removed
+	worktree, err := workspace.Read(l.Dir)
+	if err != nil {
+		return err
 	}
-	return sandbox.RemoveVM(context.Background(), l.id)
+	place := e.Root()
+	if worktree != nil {
+		place = worktree.Path
+	} else if l.others(e) {
+		return nil
+	}
+	tree, err := repo.WorkTree(place)
+	if err != nil {
+		return nil //nolint:nilerr // the folder is gone, and no loop works there
+	}
+	return sandbox.RemoveVM(context.Background(), e.Home, tree)
+}
+
+// others reports whether the project has other loops that work in its folder.
+func (l *Loop) others(e *cli.Env) bool {
+	entries, _ := os.ReadDir(filepath.Join(e.Root(), cli.RalphFolder))
+	return slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
+		dir := filepath.Join(e.Root(), cli.RalphFolder, entry.Name())
+		worktree, err := workspace.Read(dir)
+		return entry.Name() != l.Name && registry.CheckName(entry.Name()) == nil && cli.Exists(filepath.Join(dir, "journal")) && (err != nil || worktree == nil)
+	})
 }
 
 // removeWorktree removes the worktree, unless it has more work than a person was shown.

@@ -176,7 +176,7 @@ type Snapshots struct {
 
 // Sandbox says how the agent is kept apart.
 type Sandbox struct {
-	Mode    string   `json:"mode" trust:"asked" enum:"none,auto,bwrap,landlock,seatbelt,docker,podman,docker-sandbox" doc:"how: bwrap or landlock of Linux, seatbelt of macOS, a container of docker or podman, a virtual machine of Docker Desktop; auto is the strongest that works here without a container"`
+	Mode    string   `json:"mode" trust:"asked" enum:"none,auto,bwrap,landlock,seatbelt,docker,podman,docker-sandbox" doc:"how: bwrap or landlock of Linux, seatbelt of macOS, a container of docker or podman, a virtual machine of Docker Desktop; auto is that machine for Claude Code where it answers, else the strongest that works here without a container"`
 	Network string   `json:"network" trust:"asked" enum:"open,listed,closed" doc:"what it reaches: everything, sandbox.hosts by a proxy, or nothing"`
 	Hosts   []string `json:"hosts,omitempty" trust:"asked" doc:"hosts that it reaches if sandbox.network is listed: example.com, *.example.com (each name below it) or example.com:8443; without a port 443 and 80"`
 	Write   []string `json:"write,omitempty" trust:"asked" doc:"further files and folders that it may change, from the project's folder or with ~/"`

@@ -58,6 +58,9 @@ func TrySandboxes(ctx context.Context, e *cli.Env) (Sandboxes, error) {
 		}
 		found.Tried = append(found.Tried, t)
 	}
+	if runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
+		found.Auto = string(sandbox.DockerSandbox)
+	}
 	return found, nil
 }
 

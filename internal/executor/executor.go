@@ -41,6 +41,8 @@ type Config struct {
 	Home    string // ralph's own; "" if it is not known
 	Project string // the project's folder, in a worktree of the loop or of the person: guardrails run there
 	WorkDir string // where the agent works; "" for the project's folder
+	// AgentDir is the loop's folder as the agent has it; "" for Dir.
+	AgentDir string
 	// Settings is the folder that holds .ralph with the settings; "" for Project.
 	Settings string
 	Env      []string // of guardrails and of version control

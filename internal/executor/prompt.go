@@ -197,6 +197,9 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 
 // loopFolder returns the name of the loop's folder in the prompt.
 func (x *Executor) loopFolder() string {
+	if x.cfg.AgentDir != "" {
+		return filepath.ToSlash(x.cfg.AgentDir)
+	}
 	if name, err := filepath.Rel(cmp.Or(x.cfg.WorkDir, x.cfg.Project), x.cfg.Dir); err == nil && filepath.IsLocal(name) {
 		return filepath.ToSlash(name)
 	}

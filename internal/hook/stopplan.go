@@ -24,7 +24,7 @@ func ownPlan(e Env, in Input, dir string) (project string, m plan.Marker, ok boo
 			continue
 		case err != nil:
 			return "", m, false, err
-		case sameFolder(m.Dir, dir):
+		case sameFolder(m.Dir, dir), e.Variable("RALPH_MACHINE") != "" && m.Loop != "" && m.Loop == e.Variable("RALPH_LOOP"): // a machine has the loop's folder elsewhere
 			return project, m, true, nil
 		}
 	}

@@ -1,28 +1,67 @@
 package initialize
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 )
 
-// askLimits asks for the limits of cost and time. These questions are newer than the others. An
-// older script ends the input here, which keeps the limits as they are.
+// askLimits asks for the limits of cost and time, and for a sandbox. These questions are newer. An
+// older script ends the input here, which keeps the settings as they are.
 func (d *questions) askLimits() error {
 	err := d.askLimit("cost", "Limit of money in US dollars, such as 20", dollars)
 	if err == nil {
 		err = d.askLimit("duration", "Limit of time, such as 8h", func(text string) (any, error) { return text, nil })
+	}
+	if err == nil {
+		err = d.askSandbox()
 	}
 	if errors.Is(err, cli.ErrGone) && d.Ended && d.StdinIsTerminal() { // not if the terminal was closed
 		fmt.Fprintln(d.Out)
 		return nil
 	}
 	return err
+}
+
+// askSandbox offers a sandbox where one holds, unless the settings name one. They are the team's,
+// so they get no mode of this machine.
+func (d *questions) askSandbox() error {
+	box, err := d.doc.first("sandbox")
+	if err != nil || box.get("mode") != nil {
+		return err
+	}
+	mode := d.sandboxHere()
+	if mode == sandbox.None {
+		return nil
+	}
+	answer, err := d.Confirm(fmt.Sprintf("Keep the agent in a sandbox? %s holds here (Y/n): ", mode))
+	if err != nil || answer == cli.No {
+		return err
+	}
+	box.set("mode", sandbox.Auto)
+	return d.doc.setFirst("sandbox", box)
+}
+
+// sandboxHere is the sandbox that auto takes here for the agent that was chosen.
+func (d *questions) sandboxHere() sandbox.Mode {
+	var settings config.Settings
+	if err := d.doc.decode(&settings); err == nil && runner.ServedByVM(settings) == nil && sandbox.DockerSandbox.Check() == nil {
+		return sandbox.DockerSandbox
+	}
+	if err := os.MkdirAll(d.Home, 0o700); err != nil {
+		return sandbox.None
+	}
+	mode, _ := runner.Strongest(context.Background(), d.Home, false)
+	return mode
 }
 
 func (d *questions) askLimit(key, label string, read func(string) (any, error)) error {

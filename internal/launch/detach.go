@@ -189,6 +189,8 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 		err = cli.RefuseHinted(shared)
 	} else if nested, ok := errors.AsType[*runner.NestingError](err); ok {
 		err = cli.RefuseHinted(nested)
+	} else if boxed, ok := errors.AsType[*runner.SandboxError](err); ok {
+		err = cli.RefuseHinted(boxed)
 	} else if errors.Is(err, runner.ErrNothingToResume) {
 		err = cli.Refuse(fmt.Sprintf("'ralph start %s' begins it", cfg.Name), "%w", err)
 	} else if errors.Is(err, journal.ErrBusy) {

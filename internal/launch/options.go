@@ -38,7 +38,7 @@ type Options struct {
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Worktree            *string           `often:"" placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
-	Sandbox             *string           `often:"" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in the strongest that there is here, or not at all."`
+	Sandbox             *string           `often:"" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in docker-sandbox for Claude Code, else in the strongest that there is here, or not at all."`
 	NoSandbox           bool              `help:"Run the agent in no sandbox, whatever the settings say."`
 	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
@@ -49,6 +49,7 @@ type Options struct {
 	stories *stories          // of a loop over stories
 	once    []string          // fingerprints of what counts this once
 	before  map[string]string // the flags of a resumed loop
+	machine bool              // --sandbox without a mode is docker-sandbox
 	workDir string            // the agent's, or the one that a worktree will have
 	// worktree is that of the loop, once it is made; nil for a loop that works in the project.
 	worktree *workspace.Worktree
@@ -76,7 +77,11 @@ func (o *Options) flags() map[string]string {
 		flags["sandbox.mode"] = string(sandbox.None)
 	case o.Sandbox == nil:
 	case *o.Sandbox == "":
-		flags["sandbox.mode"] = string(sandbox.Strongest(o.Worktree != nil || o.worktree != nil))
+		mode := sandbox.DockerSandbox
+		if !o.machine {
+			mode = sandbox.Strongest(o.Worktree != nil || o.worktree != nil)
+		}
+		flags["sandbox.mode"] = string(mode)
 	case strings.HasPrefix(*o.Sandbox, "{"):
 		flags["sandbox"] = *o.Sandbox
 	default:
@@ -167,6 +172,13 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	}
 	if len(loaded.Settings.Candidates()) == 0 {
 		if loaded, err = o.chooseAgent(e, workDir); err != nil {
+			return config.Loaded{}, err
+		}
+	}
+	if o.Sandbox != nil && *o.Sandbox == "" && !o.NoSandbox && !o.machine && runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
+		o.machine = true
+		var err error
+		if loaded, err = e.Settings(o.flags(), workDir); err != nil {
 			return config.Loaded{}, err
 		}
 	}

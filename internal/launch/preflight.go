@@ -46,10 +46,10 @@ func preflight(e *cli.Env, settings config.Settings, workDir, tree string, workt
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
 		warnings = append(warnings, permissionWarnings(settings, workDir)...)
-		if text := heldBack(settings, workDir); text != "" {
-			warnings = append(warnings, text)
-		}
-		err = cmp.Or(checkSandbox(settings.Sandbox, worktree), checkForge(e, settings.SCM, tree), checkCollector(e, settings.Telemetry.OTLP))
+		err = cmp.Or(checkSandbox(settings, worktree), checkForge(e, settings.SCM, tree), checkCollector(e, settings.Telemetry.OTLP))
+	}
+	if text := heldBack(settings, workDir, e.Home); err == nil && text != "" {
+		warnings = append(warnings, text)
 	}
 	for _, warning := range warnings {
 		cli.Tell(e.Stderr, "%s", warning)
@@ -59,14 +59,19 @@ func preflight(e *cli.Env, settings config.Settings, workDir, tree string, workt
 
 // checkSandbox refuses a sandbox that cannot work here, before a loop begins. worktree says that
 // the loop works in one of its own.
-func checkSandbox(s config.Sandbox, worktree bool) error {
+func checkSandbox(s config.Settings, worktree bool) error {
 	const hint = "'ralph doctor --sandbox' shows what works here; sandbox.mode chooses another, or none"
-	mode := sandbox.Mode(s.Mode)
+	mode := sandbox.Mode(s.Sandbox.Mode)
 	if mode == sandbox.None || mode == sandbox.Auto {
 		return nil
 	}
+	if mode == sandbox.DockerSandbox {
+		if err := runner.ServedByVM(s); err != nil {
+			return cli.Refuse(hint, "%w", err)
+		}
+	}
 	if err := mode.Check(); err != nil {
-		return cli.Refuse(hint, "%w", err)
+		return cli.RefuseHinted(&runner.SandboxError{Err: err})
 	}
 	if mode == sandbox.Landlock && !worktree {
 		return cli.Refuse("start the loop with --worktree, or use bwrap", "sandbox landlock cannot keep the files of the loop from an agent that works beside them")
@@ -130,7 +135,7 @@ func UnprovableClaim(e *cli.Env, settings config.Settings) string {
 
 // heldBack says in one line what keeps the agents from doing whatever this user may do; "" for
 // rehearsals alone, which do what a person wrote.
-func heldBack(settings config.Settings, workDir string) string {
+func heldBack(settings config.Settings, workDir, home string) string {
 	agents, mode := settings.AllAgents(), sandbox.Mode(settings.Sandbox.Mode)
 	played := func(a config.Agent) bool { return a.ResolvedProtocol() == config.ProtocolRehearsal }
 	agents = slices.DeleteFunc(slices.Clone(agents), played)
@@ -154,7 +159,8 @@ func heldBack(settings config.Settings, workDir string) string {
 	}) {
 		by = append(by, "its own permissions (agent.permissions)")
 	}
-	guard := !mode.Contained() && every(func(a config.Agent) bool { return runner.GetsHooks(settings, a) })
+	ralphIsThere := !mode.Contained() || mode == sandbox.DockerSandbox && sandbox.LinuxProgram(runner.OwnProgram(), home) != ""
+	guard := ralphIsThere && every(func(a config.Agent) bool { return runner.GetsHooks(settings, a) })
 	switch {
 	case len(by) == 0 && guard:
 		return "only the guard holds the agent back, which refuses commands that look harmful: 'ralph start --sandbox' does more"

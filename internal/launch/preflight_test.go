@@ -46,7 +46,7 @@ func TestHeldBackSaysWhat(t *testing.T) {
 	} {
 		s := config.Defaults()
 		s.Agent, s.Sandbox.Mode = row.agent, row.mode
-		if got := heldBack(s, t.TempDir()); got != row.want { // a test's program is not ralph: it gives no hooks
+		if got := heldBack(s, t.TempDir(), t.TempDir()); got != row.want { // a test's program is not ralph: it gives no hooks
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}

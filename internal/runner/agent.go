@@ -211,8 +211,9 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, fmt.Errorf("look for the first iteration: %w", err)
 	}
 	spec.Dir, spec.LoopDir = r.WorkDir, r.Dir
-	if GetsHooks(r.Settings, a) && !r.sandbox.Contains() && p.Purpose != agent.PurposeMessage {
-		spec.Hooks = OwnProgram()
+	spec.Root = spec.Root && r.sandbox.LoopDir() == "" // a machine has a user of its own for the agent
+	if GetsHooks(r.Settings, a) && p.Purpose != agent.PurposeMessage {
+		spec.Hooks = r.sandbox.Program(OwnProgram())
 	}
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
 	quiet := slices.Contains(r.started, place)

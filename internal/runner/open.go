@@ -147,7 +147,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 	r.executor = executor.New(executor.Config{
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
-		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
+		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, AgentDir: r.sandbox.LoopDir(), Env: r.ownEnvironment(),
 		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Hold: r.holdDrafts,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
 	})

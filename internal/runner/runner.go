@@ -102,6 +102,7 @@ type runner struct {
 	follower follower
 	notifier *notifier    // nil without a channel
 	sandbox  *sandbox.Box // nil without one
+	exchange *exchange    // with the agent of a virtual machine; nil without one
 	holder   *holder
 	// interrupted says that a person could change files while the loop paused or waited.
 	interrupted atomic.Bool

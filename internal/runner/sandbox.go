@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/repo"
@@ -22,13 +24,19 @@ import (
 )
 
 // SandboxError says that the sandbox of the settings cannot be made.
-type SandboxError struct{ err error }
+type SandboxError struct{ Err error }
 
-func (e *SandboxError) Error() string { return e.err.Error() }
-func (e *SandboxError) Unwrap() error { return e.err }
+func (e *SandboxError) Error() string { return e.Err.Error() }
+func (e *SandboxError) Unwrap() error { return e.Err }
 
 // Hint returns the next step.
 func (e *SandboxError) Hint() string {
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](e.Err); ok {
+		return hinted.Hint()
+	}
 	return "'ralph doctor --sandbox' shows what works here; sandbox.mode chooses another, or none"
 }
 
@@ -44,11 +52,26 @@ func (r *runner) openSandbox(ctx context.Context) error {
 	}
 	var why string
 	if mode == sandbox.Auto {
-		if mode, why = r.strongest(ctx); mode == sandbox.None {
+		if ServedByVM(r.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
+			err := r.openMode(ctx, sandbox.DockerSandbox, "")
+			if err == nil {
+				return nil
+			}
+			why = err.Error()
+		}
+		var others string
+		mode, others = Strongest(ctx, r.Home, r.Tree != r.Project)
+		why = strings.TrimPrefix(why+"; "+others, "; ")
+		if why = strings.TrimSuffix(why, "; "); mode == sandbox.None {
 			r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(sandbox.Open), Why: why}
 			return nil
 		}
 	}
+	return r.openMode(ctx, mode, why)
+}
+
+// openMode opens a sandbox of that mode.
+func (r *runner) openMode(ctx context.Context, mode sandbox.Mode, why string) error {
 	p, err := r.sandboxPolicy(ctx, mode)
 	if err == nil {
 		r.sandbox, err = sandbox.OpenBox(ctx, p)
@@ -56,23 +79,43 @@ func (r *runner) openSandbox(ctx context.Context) error {
 	if err == nil {
 		err = r.sandbox.Sweep(ctx)
 	}
+	if err == nil && mode == sandbox.DockerSandbox {
+		err = r.beginExchange()
+	}
 	if err == nil && !mode.Contained() { // a policy that cannot be kept, before an agent needs it
 		_, _, err = r.sandbox.Wrap([]string{OwnProgram()}, nil)
 	}
 	if err != nil {
-		return &SandboxError{err}
+		err = &SandboxError{errors.Join(err, r.sandbox.Close())}
+		r.sandbox = nil
+		return err
 	}
 	r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(p.Network), Hosts: p.Hosts, Why: why}
 	return nil
 }
 
-// strongest returns the strongest sandbox without a container that holds here, or none with the
-// reasons.
-func (r *runner) strongest(ctx context.Context) (mode sandbox.Mode, why string) {
+// ServedByVM returns an error that names an agent which docker-sandbox does not serve: its machines
+// have Claude Code.
+func ServedByVM(s config.Settings) error {
+	agents := s.AllAgents()
+	if len(agents) == 0 {
+		return errors.New("there is no agent")
+	}
+	for _, a := range agents {
+		if known, ok := config.KnownProgram(a.Program()); !ok || known.Program != "claude" {
+			return fmt.Errorf("sandbox %s is for Claude Code, and an agent of this loop is %s", sandbox.DockerSandbox, cmp.Or(a.Program(), a.ResolvedProtocol()))
+		}
+	}
+	return nil
+}
+
+// Strongest returns the strongest sandbox without a container that holds here, for a loop in a
+// worktree of its own or not, or none with the reasons.
+func Strongest(ctx context.Context, home string, worktree bool) (mode sandbox.Mode, why string) {
 	var reasons []string
 	for _, mode := range sandbox.Local() {
-		err := holds(ctx, mode, r.Home)
-		if err == nil && mode == sandbox.Landlock && r.Tree == r.Project {
+		err := holds(ctx, mode, home)
+		if err == nil && mode == sandbox.Landlock && !worktree {
 			err = fmt.Errorf("%s needs a loop in a worktree", mode)
 		}
 		if err == nil {
@@ -107,8 +150,9 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	home := lastOf(r.Env, "HOME")
 	p := sandbox.Policy{
 		Mode: mode, Dir: r.WorkDir, Network: sandbox.Network(s.Network), Hosts: s.Hosts, Self: OwnProgram(),
-		Name: sandbox.NameOf(r.id), Temp: filepath.Join(r.Dir, sandboxFolder), Aside: filepath.Join(r.Dir, guardrail.FoundDir),
+		Name: "ralph-" + strings.ToLower(r.id), Temp: filepath.Join(r.Dir, sandboxFolder), Aside: filepath.Join(r.Dir, guardrail.FoundDir),
 		Image: s.Image, Memory: s.Memory, CPUs: s.CPUs, Pass: slices.Concat(s.Pass, r.passedKeys()), State: filepath.Join(r.Home, "docker-sandbox"),
+		Loop: r.Name, Linux: sandbox.LinuxProgram(OwnProgram(), r.Home),
 	}
 	if (mode == sandbox.Docker || mode == sandbox.Podman) && p.Image == "" {
 		return p, fmt.Errorf("sandbox %s needs sandbox.image, an image with the agent's program", mode)
@@ -124,6 +168,9 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		return p, err
 	}
 	p.Write = append(p.Write, tree, r.WorkDir)
+	if p.Tree = tree; mode == sandbox.DockerSandbox {
+		p.Name, p.Machine = sandbox.MachineOf(r.Home, tree)
+	}
 	git, err := repo.GitFolders(ctx, r.Tree, r.Env...)
 	if err != nil && !repo.Absent(err) {
 		return p, err
@@ -255,6 +302,7 @@ func (r *runner) closeSandbox() {
 	if r.sandbox == nil {
 		return
 	}
+	r.endExchange()
 	_ = r.putBack() // the journal is closed; the log has them
 	if n, hosts := r.sandbox.Refused(); n > 0 {
 		r.warn(fmt.Errorf("the sandbox refused %s, to %s", units.Quantity(n, "connection"), strings.Join(hosts, ", ")))
@@ -281,6 +329,7 @@ func (r *runner) wrap(argv, env []string) (wrapped, environment []string, err er
 	}
 	if err == nil && r.sandbox.Settle() > 0 {
 		err = r.sandbox.Put(ctx, filepath.Join(r.Tree, plan.Active), plan.Path(r.Tree, plan.Tasks))
+		err = errors.Join(err, r.bringFiles(ctx))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -295,8 +344,9 @@ func (r *runner) settle(ctx context.Context) (notes []string) {
 		case <-time.After(wait):
 		case <-ctx.Done():
 		}
+		notes = r.fetchFiles(slices.Concat(memory, marks))
 	}
-	return r.putBack()
+	return append(notes, r.putBack()...)
 }
 
 // putBack returns what ralph did, for the journal.

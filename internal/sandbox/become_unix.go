@@ -5,6 +5,11 @@ package sandbox
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ralph-loop/ralph/internal/filelock"
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // become replaces this process by a program.
@@ -21,3 +26,20 @@ func ownerOf(dir string) int {
 	}
 	return -1
 }
+
+// hold locks a file for this process and the program that it becomes.
+func hold(path string) error {
+	f, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := filelock.TryExclusive(f); err != nil { // another agent of the loop may have it
+		return err
+	}
+	held = f
+	_, err = unix.FcntlInt(f.Fd(), unix.F_SETFD, 0)
+	return err
+}
+
+// held is never closed.
+var held *os.File

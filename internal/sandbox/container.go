@@ -80,13 +80,19 @@ const (
 	selfInside = "/.ralph-inside"
 )
 
-// passed are the variables that the agent in a container gets: those of the loop, of the language,
-// and what the policy names. PATH is that of the image.
+// own are variables that ralph sets for an agent's program.
+var own = []string{
+	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "CLAUDE_CODE_DISABLE_AUTO_MEMORY", "DISABLE_AUTOUPDATER", "MAX_THINKING_TOKENS",
+	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+}
+
+// passed are the variables that the agent in a container gets: those of the loop, of the language
+// and of its program, and what the policy names. PATH is that of the image.
 func (b *Box) passed(env []string) (passed []string) {
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, "RALPH_") || strings.HasPrefix(name, "LC_") ||
-			slices.Contains([]string{"TASK_FOLDER", "TRACEPARENT", "HOME", "LANG", "TERM", "TZ"}, name) || slices.Contains(b.Pass, name) {
+			slices.Contains([]string{"TASK_FOLDER", "TRACEPARENT", "HOME", "LANG", "TERM", "TZ"}, name) || slices.Contains(own, name) || slices.Contains(b.Pass, name) {
 			passed = append(passed, entry)
 		}
 	}
@@ -96,10 +102,16 @@ func (b *Box) passed(env []string) (passed []string) {
 // sweepTime bounds one call of the engine.
 const sweepTime = 30 * time.Second
 
-// Sweep removes the container of the loop, which outlives its client if that was killed. Without
-// one it does nothing.
+// Sweep removes the container of the loop, which outlives its client if that was killed, or ends
+// what it runs in a machine. Without one it does nothing.
 func (b *Box) Sweep(ctx context.Context) error {
-	if b == nil || b.Mode != Docker && b.Mode != Podman {
+	switch {
+	case b != nil && b.Mode == DockerSandbox:
+		if err := b.sweepVM(ctx); err != nil {
+			return fmt.Errorf("end what runs in the sandbox %s: %w", b.Name, err)
+		}
+		return nil
+	case b == nil || b.Mode != Docker && b.Mode != Podman:
 		return nil
 	}
 	found, err := b.engine(ctx, "ps", "--all", "--quiet", "--filter", "label="+labelKey+"="+b.Name)
@@ -118,12 +130,12 @@ func (b *Box) engine(ctx context.Context, args ...string) (string, error) {
 
 // call runs a program of containers and returns what it prints.
 func call(ctx context.Context, program string, args ...string) (string, error) {
-	return feed(ctx, nil, program, args...)
+	return feed(ctx, sweepTime, nil, program, args...)
 }
 
-// feed is call for a program that reads input.
-func feed(ctx context.Context, input []byte, program string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+// feed is call for a program that reads input, or needs longer.
+func feed(ctx context.Context, patience time.Duration, input []byte, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var out bytes.Buffer
 	errs := process.Tail{Max: 2000}

@@ -18,7 +18,7 @@
 //	landlock        rules of the kernel on the same files; needs a loop in a worktree
 //	seatbelt        the same with the rules of macOS
 //	docker, podman  a container with the tree, and nothing of the machine
-//	docker-sandbox  a virtual machine of Docker Desktop
+//	docker-sandbox  a virtual machine of Docker Desktop, which the loops of a folder share
 //
 // What a mode keeps from the agent is tried by [Escape]; see 'ralph doctor --sandbox'.
 package sandbox
@@ -43,7 +43,7 @@ type Mode string
 // The modes.
 const (
 	None          Mode = "none"
-	Auto          Mode = "auto" // the strongest of bwrap, landlock and seatbelt that works here
+	Auto          Mode = "auto" // docker-sandbox for Claude Code, else the strongest of bwrap, landlock and seatbelt that works here
 	Bwrap         Mode = "bwrap"
 	Landlock      Mode = "landlock"
 	Seatbelt      Mode = "seatbelt"
@@ -76,7 +76,7 @@ type Policy struct {
 	Network Network
 	Hosts   []string // of Listed: example.com, *.example.com or example.com:8443
 	Self    string   // the program ralph
-	Name    string   // of the sandbox: the same for all processes of a loop
+	Name    string   // of the sandbox: the same for all processes of a loop, or of a folder
 	Temp    string   // a folder for temporary files, which exists and stays with the loop
 	Aside   string   // a folder for what [Box.PutBack] sets aside, which a person may have written
 
@@ -85,8 +85,12 @@ type Policy struct {
 	Memory string   // such as 4g
 	CPUs   string   // such as 2
 	Pass   []string // names of variables that the agent gets, besides those that ralph sets
-	// Of docker-sandbox: where the login of the agent is kept.
-	State string
+	// Of docker-sandbox.
+	State   string // where the login of the agent is kept
+	Tree    string // the folder that the machine has
+	Machine string // a folder for what ralph knows of the machine: see [MachineOf]
+	Loop    string // the name of the loop
+	Linux   string // the program ralph for the machine: see [LinuxProgram]
 }
 
 // Box is an open sandbox. Wrap may be called by several goroutines.
@@ -95,6 +99,8 @@ type Box struct {
 	proxy *Proxy       // nil unless the network is listed
 	count atomic.Int64 // of containers
 	probe bool
+	lock  *os.File    // of the machine of docker-sandbox, which other loops may use, too
+	used  atomic.Bool // the machine may run something of this loop
 
 	mu       sync.Mutex
 	prepared bool
@@ -102,6 +108,7 @@ type Box struct {
 	links    []string // in git's files, before the agent began
 	pins     []pin
 	ran      map[string]digest // settings and hooks of repositories in the tree, likewise
+	config   []byte            // of the repository in a machine's tree, likewise
 	todo     []string          // lines of an unfinished rebase that run programs, likewise
 	logins   []*login
 	watches  sync.WaitGroup
@@ -155,6 +162,9 @@ func (m Mode) Check() error {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("sandbox %s %w: there is no program %s", m, ErrUnavailable, program)
 		}
+	}
+	if m == DockerSandbox {
+		return checkVM()
 	}
 	if m == Bwrap && os.Getuid() == 0 {
 		args := slices.Concat(asRoot, []string{"--ro-bind", "/", "/", "true"})
@@ -228,6 +238,10 @@ func (b *Box) Close() error {
 	if b.proxy != nil {
 		err = errors.Join(err, b.proxy.Close())
 	}
+	if b.lock != nil {
+		err = errors.Join(err, b.lock.Close())
+		b.lock = nil
+	}
 	return err
 }
 
@@ -238,9 +252,6 @@ func (b *Box) Refused() (count int, hosts []string) {
 	}
 	return b.proxy.Refused()
 }
-
-// Contains reports whether the agent is in an image or a machine of its own, where ralph is not.
-func (b *Box) Contains() bool { return b != nil && b.Mode.Contained() }
 
 // Hides says what an agent does not find in the sandbox although it is there outside; "" if that is
 // nothing, or a machine of its own.

@@ -48,7 +48,10 @@ type targets struct {
 // closed. An error says that nothing could be tried.
 func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attempt, error) {
 	if mode == DockerSandbox {
-		return nil, fmt.Errorf("sandbox %s cannot be tried without Docker Desktop", mode)
+		if err := mode.Check(); err != nil {
+			return nil, fmt.Errorf("%w; it cannot be tried without Docker Desktop", err)
+		}
+		return nil, errors.New("it is there, and auto takes it for Claude Code; to try it would make a machine")
 	}
 	if err := mode.Check(); err != nil {
 		return nil, err

@@ -159,12 +159,14 @@ type pin struct {
 
 const maxPin = 64 << 10
 
-// pins returns the files of git's that Landlock leaves open: it cannot take a file out of a folder.
+// pins returns the files of git's that Landlock and a machine leave open: they cannot take a file
+// out of a folder. What else git would run in a machine's tree, [Box.runnable] finds.
 func (r Repository) pins() (all []pin, err error) {
+	paths := []string{r.link(), filepath.Join(r.Own, "commondir"), filepath.Join(r.Own, "gitdir"), filepath.Join(r.Own, "config.worktree"), filepath.Join(r.Own, "modules")}
 	if !r.linked() {
-		return nil, nil
+		paths = paths[1:2]
 	}
-	for _, path := range []string{r.link(), filepath.Join(r.Own, "commondir"), filepath.Join(r.Own, "gitdir"), filepath.Join(r.Own, "config.worktree"), filepath.Join(r.Own, "modules")} {
+	for _, path := range paths {
 		content, err := safefile.Read(path, maxPin)
 		if problem, ok := errors.AsType[*safefile.Error](err); ok && problem.Problem == safefile.IsFolder {
 			continue // the modules of a person's
@@ -219,8 +221,11 @@ func (b *Box) prepare() error {
 		return nil
 	}
 	var err error
-	if b.Mode == Landlock {
+	if b.Mode == Landlock && b.Git.linked() || b.Mode == DockerSandbox && b.Git.Common != "" {
 		b.pins, err = b.Git.pins()
+	}
+	if text, failed := safefile.Read(filepath.Join(b.Git.Own, "config"), maxSettings); failed == nil && b.Mode == DockerSandbox && b.Git.Common != "" {
+		b.config = text
 	}
 	if err == nil {
 		b.ran, err = b.runnable()

@@ -22,6 +22,7 @@ type Inside struct {
 	Proxy       string        // the socket of the proxy
 	ProxyPort   int           // where the command reaches the proxy, on loopback; 0 for a free port
 	Sockets     string        // those that the command may make; "" for all
+	Hold        string        // a file that the command keeps locked, as a loop that lives
 	Escape      string        // attempts that are made, instead of a command
 	Sleep       time.Duration // a time to wait, instead of a command
 	Command     []string
@@ -42,6 +43,11 @@ func (in Inside) Run() (int, error) {
 		return 0, nil
 	case len(in.Command) == 0:
 		return 0, errors.New("no command is given")
+	}
+	if in.Hold != "" {
+		if err := hold(in.Hold); err != nil {
+			return 0, err
+		}
 	}
 	env := os.Environ()
 	var listener net.Listener

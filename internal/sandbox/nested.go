@@ -49,7 +49,7 @@ type digest [sha256.Size]byte
 // which an agent may change.
 func (b *Box) runnable() (map[string]digest, error) {
 	found := map[string]digest{}
-	if b.Git.Common == "" || b.Mode == None || b.Mode == DockerSandbox {
+	if b.Git.Common == "" || b.Mode == None {
 		return found, nil
 	}
 	ctx := context.Background() // each call of git has a limit of its own
@@ -64,7 +64,8 @@ func (b *Box) runnable() (map[string]digest, error) {
 	var seen []string
 	for trees = append(trees, beside...); len(trees) > 0 && len(seen) < maxNested; trees = trees[1:] {
 		dir := gitFolder(trees[0])
-		if dir == "" || dir == b.Git.Own || dir == b.Git.Common || slices.Contains(seen, dir) {
+		outer := dir == b.Git.Own || dir == b.Git.Common
+		if dir == "" || outer && (b.Mode != DockerSandbox || !within(b.Tree, dir)) || slices.Contains(seen, dir) {
 			continue
 		}
 		seen = append(seen, dir)
@@ -131,11 +132,11 @@ func (b *Box) running(ctx context.Context, dir string) (paths []string) {
 	return slices.DeleteFunc(paths, func(path string) bool { return !b.changeable(path) })
 }
 
-// changeable reports whether an agent may change a file. Landlock protects nothing in a folder that
-// may be changed.
+// changeable reports whether an agent may change a file. Landlock and a machine protect nothing in
+// a folder that may be changed.
 func (b *Box) changeable(path string) bool {
 	around := func(dir string) bool { return within(dir, path) }
-	return slices.ContainsFunc(b.writable(), around) && (b.Mode == Landlock || !slices.ContainsFunc(b.protected(), around))
+	return slices.ContainsFunc(b.writable(), around) && (b.Mode == Landlock || b.Mode == DockerSandbox || !slices.ContainsFunc(b.protected(), around))
 }
 
 func digestOf(path string) (d digest) {
@@ -163,6 +164,9 @@ func (b *Box) putBackNested() error {
 			continue
 		}
 		b.note("moved %s, which git would run, to %s", path, to)
+		if path == filepath.Join(b.Git.Own, "config") && b.config != nil { // without it git knows no remotes
+			errs = append(errs, safefile.Replace(safefile.Dir(b.Git.Own), "config", b.config, 0o644))
+		}
 	}
 	return errors.Join(errs...)
 }

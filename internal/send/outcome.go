@@ -14,6 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
+// sent is the outcome of a command from a virtual machine, in which the loop's journal is not seen.
+const sent client.Outcome = "sent"
+
 // show prints the outcome of a command. A refusal is an error.
 func show(e *cli.Env, f client.Receipt, asJSON bool) error {
 	if asJSON {
@@ -48,6 +51,10 @@ func Message(f client.Receipt) string {
 		return fmt.Sprintf("withdrawn, the agent of loop %s will not get it: %s", f.Loop, cli.Clean(f.Text))
 	case f.Outcome == client.Kept && f.Replaced != "":
 		return fmt.Sprintf("answer kept for loop %s, in place of %q; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.Replaced, f.Loop)
+	case f.Outcome == sent && kind == inbox.Ask:
+		return fmt.Sprintf("question sent to loop %s: work on; the answer will reach you as a message", f.Loop)
+	case f.Outcome == sent:
+		return fmt.Sprintf("%s sent to loop %s: end your turn", f.Kind, f.Loop)
 	case f.Outcome == client.Kept:
 		return fmt.Sprintf("answer kept for loop %s; 'ralph resume %s' continues the loop, with that in its prompt", f.Loop, f.Loop)
 	case received && f.Orphan:

@@ -1,0 +1,227 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/filewatch"
+	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/task"
+)
+
+// A virtual machine does not have the loop's folder, in which the journal and the settings are. Its
+// agent has another one, with what it may write: the working memory and the marks, which are
+// brought there before a process of the agent and fetched after its turn, and a part of the inbox,
+// from which commands are fetched as they come. The agent may put anything there, so all of it is
+// opened without links.
+
+// memory are the files of that folder that a person may write, too, and marks those that only the
+// agent does.
+var (
+	memory = []string{task.TaskFile, task.ReflectFile}
+	marks  = []string{task.DoneFile, task.WaitFile, task.PullRequestFile}
+)
+
+// An exchange is what runner and agent of a virtual machine share.
+type exchange struct {
+	brought map[string][]byte // the memory as the agent got it
+	cancel  context.CancelFunc
+	ended   chan struct{}
+}
+
+// beginExchange fetches commands of the agent until endExchange.
+func (r *runner) beginExchange() error {
+	dir := filepath.Join(r.sandbox.LoopDir(), inbox.AgentFolder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	watch, err := filewatch.New(dir)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.exchange = &exchange{brought: map[string][]byte{}, cancel: cancel, ended: make(chan struct{})}
+	r.fetchFiles(marks) // which a dead runner has not seen
+	go func() {
+		defer close(r.exchange.ended)
+		defer watch.Close()
+		for {
+			r.warnOf(r.fetchCommands())
+			if _, err := watch.Wait(ctx); err != nil || ctx.Err() != nil {
+				return // a watch that ended leaves what comes to fetchFiles
+			}
+		}
+	}()
+	return nil
+}
+
+func (r *runner) endExchange() {
+	if r.exchange != nil {
+		r.exchange.cancel()
+		<-r.exchange.ended
+		r.warnOf(r.fetchCommands())
+		r.warnOf(r.forgetFiles())
+		r.exchange = nil
+	}
+}
+
+func (r *runner) warnOf(err error) {
+	if err != nil {
+		r.warn(fmt.Errorf("fetch what the agent left in its machine: %w", err))
+	}
+}
+
+// forgetFiles removes what was fetched, so that what is there later was left by a dead runner.
+func (r *runner) forgetFiles() error {
+	from, err := folderOfAgent(r.sandbox.LoopDir())
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	for _, name := range slices.Concat(memory, marks) {
+		if failed := from.Remove(name); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// bringFiles writes the working memory into the machine, and removes marks that were read.
+func (r *runner) bringFiles(ctx context.Context) error {
+	dir := r.sandbox.LoopDir()
+	var old []string
+	for _, name := range marks {
+		old = append(old, filepath.Join(dir, name))
+	}
+	from, err := folderOfAgent(dir)
+	if err == nil {
+		defer from.Close()
+		err = r.sandbox.Drop(ctx, old...)
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range memory {
+		content, err := safefile.Read(filepath.Join(r.Dir, name), task.MaxTask)
+		left, absent := safefile.ReadIn(from, name, task.MaxTask)
+		if _, known := r.exchange.brought[name]; !known && absent == nil && !bytes.Equal(left, content) {
+			r.warn(fmt.Errorf("the agent of a runner that died had changed %s; that is %s", name, r.keep(name, left)))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = r.sandbox.PutText(ctx, filepath.Join(dir, name), content)
+		}
+		if err != nil {
+			return fmt.Errorf("bring %s into the sandbox: %w", name, err)
+		}
+		r.exchange.brought[name] = content
+	}
+	return nil
+}
+
+// keep writes a text of the agent where 'ralph status' names it, and returns its path.
+func (r *runner) keep(name string, content []byte) string {
+	path := filepath.Join(r.Dir, guardrail.FoundDir, hex.EncodeToString(random(4))+"-"+name)
+	r.warnOf(os.MkdirAll(filepath.Dir(path), 0o700))
+	r.warnOf(safefile.WriteFile(path, content, 0o600))
+	return path
+}
+
+// fetchFiles takes over what the agent wrote. What a person wrote meanwhile stays, and the agent's
+// is kept beside it. It returns what a person should know.
+func (r *runner) fetchFiles(names []string) (notes []string) {
+	r.warnOf(r.fetchCommands())
+	from, err := folderOfAgent(r.sandbox.LoopDir())
+	if err != nil {
+		r.warnOf(err)
+		return nil
+	}
+	defer from.Close()
+	for _, name := range names {
+		content, err := safefile.ReadIn(from, name, task.MaxTask)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				r.warnOf(err)
+			}
+			continue
+		}
+		brought, known := r.exchange.brought[name]
+		if known && bytes.Equal(content, brought) {
+			continue
+		}
+		path := filepath.Join(r.Dir, name)
+		if now, err := safefile.Read(path, task.MaxTask); known && err == nil && !bytes.Equal(now, brought) {
+			notes = append(notes, fmt.Sprintf("kept %s, which changed while the agent worked; the agent's is %s", name, r.keep(name, content)))
+		} else {
+			r.warnOf(safefile.WriteFile(path, content, 0o600))
+		}
+		if known {
+			r.exchange.brought[name] = content
+		}
+	}
+	return notes
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // it never fails
+	return b
+}
+
+// folderOfAgent opens the folder of the agent, which is not a link.
+func folderOfAgent(dir string) (*os.Root, error) {
+	share, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer share.Close()
+	return safefile.FolderIn(share, filepath.Base(dir))
+}
+
+// commandName is that of a command in an inbox.
+var commandName = regexp.MustCompile(`^[0-9A-Z]{26}\.json$`)
+
+// fetchCommands moves commands of the agent into its part of the loop's inbox, where the runner
+// finds them.
+func (r *runner) fetchCommands() error {
+	loop, err := folderOfAgent(r.sandbox.LoopDir())
+	if err != nil {
+		return err
+	}
+	defer loop.Close()
+	from, err := safefile.FolderIn(loop, inbox.AgentFolder)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	listed, err := from.Open(".")
+	if err != nil {
+		return err
+	}
+	defer listed.Close()
+	entries, err := listed.ReadDir(inbox.PassLimit)
+	for _, entry := range entries {
+		if !commandName.MatchString(entry.Name()) {
+			continue
+		}
+		content, failed := safefile.ReadIn(from, entry.Name(), inbox.MaxSize)
+		if failed == nil {
+			failed = safefile.WriteFile(filepath.Join(r.Dir, inbox.AgentFolder, entry.Name()), content, 0o600)
+		}
+		err = errors.Join(failed, from.Remove(entry.Name()))
+	}
+	return err
+}
