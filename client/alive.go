@@ -68,8 +68,8 @@ func runnerExit(ctx context.Context, runner registry.Liveness) <-chan struct{} {
 }
 
 // exitPatience is how long a runner may take to exit after the end of its loop. It may send
-// notifications after it has written its last file.
-const exitPatience = 3 * time.Second
+// notifications after it has written its last file. Tests shorten it.
+var exitPatience = 3 * time.Second
 
 // AwaitExit waits until the runner of a loop that has ended has written its last file, for three
 // seconds at most: a script may copy or remove the folder next.

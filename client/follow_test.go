@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -40,5 +42,35 @@ func TestFollowEnds(t *testing.T) {
 	cancel(why)
 	if _, err := follow(stopped, t.TempDir(), 0); !errors.Is(err, why) {
 		t.Errorf("after the end of its context: %v", err)
+	}
+}
+
+// A loop's folder is not left to scripts before its runner has exited, nor for ever if it does not.
+func TestAwaitExitOutlastsRunner(t *testing.T) {
+	check, patience := RunnerCheck, exitPatience
+	t.Cleanup(func() { RunnerCheck, exitPatience = check, patience })
+	RunnerCheck, exitPatience = time.Millisecond, time.Hour
+	dir := t.TempDir()
+	lock, err := registration.Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var released atomic.Bool
+	outlasted := make(chan bool, 1)
+	go func() { AwaitExit(dir); outlasted <- released.Load() }()
+	released.Store(true)
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+	if !<-outlasted {
+		t.Error("it returned while the runner was there")
+	}
+	if lock, err = registration.Acquire(dir); err != nil {
+		t.Fatal(err)
+	}
+	exitPatience = time.Millisecond
+	AwaitExit(dir)
+	if err := lock.Release(); err != nil {
+		t.Error(err)
 	}
 }
