@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"slices"
@@ -32,6 +33,8 @@ type Start struct {
 	// that of this process.
 	Program string
 	Env     []string
+	// Notes gets what the program says besides, a line each, such as what holds the agent back.
+	Notes io.Writer
 }
 
 // A ProgramError is what 'ralph' reported instead of doing what it was asked for.
@@ -56,17 +59,20 @@ func (s Start) Start(ctx context.Context) (registry.Status, error) {
 }
 
 // Resume continues a loop that has ended or whose runner died, with the prompt that it has.
-// Project, Name, Prompt, Agent and Model do not count. A limit that ended the loop has to be raised
-// by Iterations or Set.
+// Project, Name and Prompt do not count. A limit that ended the loop has to be raised by Iterations
+// or Set.
 func (s Start) Resume(ctx context.Context, loop registry.Status) (registry.Status, error) {
-	s.Project, s.Prompt, s.Agent, s.Model = loop.Project, "", "", ""
+	s.Project, s.Prompt = loop.Project, ""
 	return s.run(ctx, append([]string{"start", "--detach", "--json", "--resume", loop.Dir}, s.flags()...))
 }
 
 // flags are those of the fields. A value is in the word of its flag, so that none is taken for a
-// flag itself.
+// flag itself. The prompt is on stdin: a word of a command line has a limit, and others see it.
 func (s Start) flags() (flags []string) {
-	for _, f := range []struct{ name, value string }{{"prompt", s.Prompt}, {"agent", s.Agent}, {"model", s.Model}} {
+	if s.Prompt != "" {
+		flags = append(flags, "--prompt=-")
+	}
+	for _, f := range []struct{ name, value string }{{"agent", s.Agent}, {"model", s.Model}} {
 		if f.value != "" {
 			flags = append(flags, "--"+f.name+"="+f.value)
 		}
@@ -85,9 +91,19 @@ func (s Start) run(ctx context.Context, args []string) (registry.Status, error) 
 	var out, problem bytes.Buffer
 	cmd := exec.CommandContext(ctx, cmp.Or(s.Program, "ralph"), args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Project, s.Env, &out, &problem
-	if err := cmd.Run(); err != nil {
+	cmd.Args[0], cmd.Stdin = "ralph", strings.NewReader(s.Prompt)
+	err := cmd.Run()
+	said, notes := programError(problem.String())
+	if s.Notes != nil {
+		for _, note := range notes {
+			fmt.Fprintln(s.Notes, note)
+		}
+	}
+	if err != nil {
 		if exited, ok := errors.AsType[*exec.ExitError](err); ok && exited.Exited() {
-			return registry.Status{}, programError(exited.ExitCode(), problem.String())
+			said.Code = exited.ExitCode()
+			said.Text = cmp.Or(said.Text, fmt.Sprintf("ralph ended with exit code %d", said.Code))
+			return registry.Status{}, said
 		}
 		return registry.Status{}, fmt.Errorf("run %s: %w", cmd.Path, cmp.Or(context.Cause(ctx), err))
 	}
@@ -100,22 +116,26 @@ func (s Start) run(ctx context.Context, args []string) (registry.Status, error) 
 	return At(started.Dir)
 }
 
-// programError takes what the program printed on stderr apart.
-func programError(code int, text string) *ProgramError {
-	e := &ProgramError{Code: code}
-	var said []string
+// programError takes what the program printed on stderr apart: the error with its hint, and notes.
+func programError(text string) (e *ProgramError, notes []string) {
+	e = &ProgramError{}
+	failed := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if hint, ok := strings.CutPrefix(line, "ralph: hint: "); ok {
+		if hint, ok := strings.CutPrefix(line, "ralph: hint: "); ok && failed {
 			e.Hint = hint
 			continue
 		}
-		line, first := strings.CutPrefix(line, "ralph: error: ")
-		if first {
-			said = nil // what precedes it are notes
+		said, first := strings.CutPrefix(line, "ralph: error: ")
+		failed = failed || first
+		switch {
+		case first:
+			e.Text = said
+		case failed:
+			e.Text += "\n" + said
+		default:
+			notes = append(notes, line)
 		}
-		said = append(said, line)
 	}
-	e.Text = cmp.Or(strings.Join(said, "\n"), fmt.Sprintf("ralph ended with exit code %d", code))
-	return e
+	return e, notes
 }

@@ -36,13 +36,13 @@ func TestStartReturnsTheLoop(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path, arguments := program(t, `printf '{"name":"one","dir":"`+dir+`","pid":7}\n'`)
-	s := Start{Project: t.TempDir(), Name: "one", Prompt: "-x", Agent: "claude", Iterations: 3, Set: map[string]string{"limits.cost": "2", "a": "b"}, Flags: []string{"--worktree"}, Program: path}
+	path, arguments := program(t, `read prompt; [ "$prompt" = "do it" ] || exit 2; printf '{"name":"one","dir":"`+dir+`","pid":7}\n'`)
+	s := Start{Project: t.TempDir(), Name: "one", Prompt: "do it\n", Agent: "claude", Iterations: 3, Set: map[string]string{"limits.cost": "2", "a": "b"}, Flags: []string{"--worktree"}, Program: path}
 	loop, err := s.Start(t.Context())
 	if err != nil || loop.Dir != dir || loop.Name != "one" {
 		t.Fatalf("%+v %v", loop, err)
 	}
-	want := []string{"start", "--detach", "--json", "one", "--prompt=-x", "--agent=claude", "--maximum-iterations=3", "--set=a=b", "--set=limits.cost=2", "--worktree"}
+	want := []string{"start", "--detach", "--json", "one", "--prompt=-", "--agent=claude", "--maximum-iterations=3", "--set=a=b", "--set=limits.cost=2", "--worktree"}
 	if got := arguments(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -71,10 +71,11 @@ echo 'ralph: error: loop one is running:' >&2
 echo '  since noon' >&2
 echo 'ralph: hint: attach to it' >&2
 exit 2`)
-	_, err := Start{Project: t.TempDir(), Program: path}.Start(t.Context())
+	var notes strings.Builder
+	_, err := Start{Project: t.TempDir(), Program: path, Notes: &notes}.Start(t.Context())
 	refused, ok := errors.AsType[*ProgramError](err)
-	if !ok || *refused != (ProgramError{2, "loop one is running:\n  since noon", "attach to it"}) {
-		t.Fatalf("%+v, %v", refused, err)
+	if !ok || *refused != (ProgramError{2, "loop one is running:\n  since noon", "attach to it"}) || notes.String() != "ralph: nothing holds the agent back\n" {
+		t.Fatalf("%+v, %v, %q", refused, err, notes.String())
 	}
 	if _, err := (Start{Project: t.TempDir(), Program: filepath.Join(t.TempDir(), "none")}).Start(t.Context()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a program: %v", err)

@@ -3,8 +3,8 @@ package acpserver
 import (
 	"cmp"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -54,7 +54,7 @@ func ending(name string, e *event.LoopEnded) (string, *problem) {
 	}
 	why := cmp.Or(clean(e.Why), string(e.Reason))
 	p := &problem{Code: codeInternal, Message: "loop " + name + " failed: " + why}
-	if hint := launch.NextStep(name, e); hint != "" {
+	if hint := client.NextStep(name, e); hint != "" {
 		p.Data = object{"reason": e.Reason, "hint": clean(hint)}
 		p.Message += " (" + cli.Clean(hint) + ")"
 	}

@@ -3,6 +3,7 @@ package board
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
@@ -89,12 +89,16 @@ func resume(e *cli.Env, effect Effect) (string, error) {
 		}
 		ids = append(ids, id)
 	}
-	start := launch.Start{Name: s.Dir, Resume: true, Options: launch.Options{Set: effect.Raise}}
-	if _, err := start.Begin(inner); err != nil {
+	start, err := inner.Starter()
+	if err == nil {
+		start.Set = effect.Raise
+		_, err = start.Resume(context.Background(), s)
+	}
+	if err != nil {
 		for _, id := range ids {
 			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
 		}
-		return "", err
+		return "", cli.Refusal(err)
 	}
 	outcome := "loop " + s.Name + " is running again"
 	if len(commands) > 0 {
@@ -106,7 +110,11 @@ func resume(e *cli.Env, effect Effect) (string, error) {
 // begin starts a new loop in this project, with the settings as they are.
 func begin(e *cli.Env, task string) (string, error) {
 	inner, _, messages := quiet(e)
-	start := launch.Start{Options: launch.Options{Prompt: task}}
+	start, err := inner.Starter()
+	if err != nil {
+		return "", err
+	}
+	start.Prompt = task
 	base := inner.DefaultName()
 	for n := 2; ; n++ { // the first name that is free
 		start.Name = base
@@ -121,8 +129,8 @@ func begin(e *cli.Env, task string) (string, error) {
 			break
 		}
 	}
-	if _, err := start.Begin(inner); err != nil {
-		return "", err
+	if _, err := start.Start(context.Background()); err != nil {
+		return "", cli.Refusal(err)
 	}
 	return strings.Join(append([]string{"loop " + start.Name + " is running"}, spoken(messages)...), "\n"), nil
 }

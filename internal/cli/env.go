@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -55,6 +57,21 @@ func (e *Env) At(folder string) *Env {
 	at.Cwd, at.Project, at.chosen, at.asked, at.SkippedFolder = WithoutLinks(folder), "", false, "", ""
 	at.locate()
 	return &at
+}
+
+// Starter starts and resumes loops by running this program in the current folder, for a server or a
+// screen: no person is asked, and the loop is no descendant of this process. What is said besides
+// goes to stderr.
+func (e *Env) Starter() (client.Start, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return client.Start{}, fmt.Errorf("find ralph's own program: %w", err)
+	}
+	environ := e.Environ
+	if home, err := registry.Home(e.Variable); err != nil || home != e.Home {
+		environ = append(slices.Clone(environ), "RALPH_HOME="+e.Home)
+	}
+	return client.Start{Program: self, Project: e.Cwd, Env: environ, Notes: e.Stderr}, nil
 }
 
 // Variable returns a variable of the environment.

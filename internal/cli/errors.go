@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/registration"
@@ -31,6 +32,14 @@ func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
 func (f *Failure) Hint() string { return f.NextStep }
+
+// Refusal is the error of the program that was run for a verb, with its next step and its exit code.
+func Refusal(err error) error {
+	if said, ok := errors.AsType[*client.ProgramError](err); ok {
+		return &Failure{Err: said, Code: said.Code, NextStep: said.Hint}
+	}
+	return err
+}
 
 // Exit ends the program with a code and without a message.
 type Exit int

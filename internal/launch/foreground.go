@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal"
@@ -116,7 +117,7 @@ func (v *Start) watch(e *cli.Env, cfg runner.Config, show func(ctx context.Conte
 	if err != nil && !lost { // else ended says more
 		cli.Tell(e.Stderr, "%v", err)
 	}
-	hint := NextStep(v.Name, &ended)
+	hint := client.NextStep(v.Name, &ended)
 	if v.cleanUp(e, readiness{PID: os.Getpid(), Ended: &ended}) {
 		hint = clearedHint(&ended)
 	}

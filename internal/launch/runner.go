@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/safefile"
@@ -58,7 +59,7 @@ func (v *RunnerVerb) Run(e *cli.Env) error {
 	cfg.Ready = func(ended *event.LoopEnded) {
 		r := readiness{Ended: ended}
 		if ended != nil {
-			r.Hint = cmp.Or(NextStep(cfg.Name, ended), fmt.Sprintf("'ralph logs %s' shows what happened", cfg.Name))
+			r.Hint = cmp.Or(client.NextStep(cfg.Name, ended), fmt.Sprintf("'ralph logs %s' shows what happened", cfg.Name))
 		}
 		report(r)
 	}

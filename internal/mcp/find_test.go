@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -24,7 +24,7 @@ func TestHintsNameTools(t *testing.T) {
 		}
 	}
 	for reason, want := range map[event.Reason]string{event.ReasonIterations: "maxIterations", event.ReasonCost: "maxCost", event.ReasonDuration: "maxDuration"} {
-		if got := asTools(launch.NextStep("night", &event.LoopEnded{Reason: reason})); !strings.Contains(got, want) || strings.Contains(got, "--") {
+		if got := asTools(client.NextStep("night", &event.LoopEnded{Reason: reason})); !strings.Contains(got, want) || strings.Contains(got, "--") {
 			t.Errorf("after the end by %s: %s", reason, got)
 		}
 	}

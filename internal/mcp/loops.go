@@ -8,8 +8,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/projector"
@@ -240,7 +240,7 @@ func nextStep(l registry.Status, v projector.View) string {
 	case l.Died:
 		return "its runner is gone: ralph_start with resume continues it"
 	case v.Ended != nil:
-		return asTools(short(launch.NextStep(l.Name, v.Ended)))
+		return asTools(short(client.NextStep(l.Name, v.Ended)))
 	case len(openQuestions(v)) > 0:
 		return "it asks a person: ralph_answer answers question " + strconv.Itoa(openQuestions(v)[0].Number)
 	case listing.WaitsForPerson(l):

@@ -13,9 +13,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -42,25 +42,33 @@ type startOutput struct {
 }
 
 func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in startInput) (startOutput, error) {
-	options, err := in.options()
-	if err != nil {
+	if err := in.check(); err != nil {
 		return startOutput{}, err
 	}
 	if err := s.enter(ctx, e, req, in.Directory); err != nil {
 		return startOutput{}, err
 	}
+	start, err := e.Starter()
+	if err != nil {
+		return startOutput{}, err
+	}
+	in.apply(&start)
+	// A client that does not wait for the answer ends nothing.
+	within := context.WithoutCancel(ctx)
+	var began registry.Status
 	if in.Resume {
 		l, err := find(e, in.Name)
 		if err != nil {
 			return startOutput{}, err
 		}
-		options.Name = l.Dir // of the registry: it is not named by the client
+		began, err = start.Resume(within, l) // its folder is of the registry: the client does not name it
+	} else {
+		began, err = start.Start(within)
 	}
-	options.Apart = true
-	if _, err := options.Begin(e); err != nil {
-		return startOutput{}, withNotes(e, err)
+	if err != nil {
+		return startOutput{}, withNotes(e, cli.Refusal(err))
 	}
-	l, err := byFolder(e, options.Dir)
+	l, err := byFolder(e, began.Dir)
 	if err != nil {
 		return startOutput{}, err
 	}
@@ -68,46 +76,49 @@ func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest
 	return startOutput{shown, notes(e)}, err
 }
 
-// options are those of the verb start.
-func (in startInput) options() (*launch.Start, error) {
-	v := &launch.Start{Name: in.Name, Resume: in.Resume, Detach: true}
-	v.Prompt, v.Agent, v.Model, v.Promise = in.Prompt, in.Agent, in.Model, in.Promise
-	v.Set = map[string]string{}
+// check refuses what no start takes.
+func (in startInput) check() error {
 	for argument, word := range map[string]string{"name": in.Name, "agent": in.Agent, "model": in.Model, "maxDuration": in.MaxDuration, "promise": in.Promise} {
 		if err := checkWord(argument, word); err != nil {
-			return v, err
+			return err
 		}
 	}
 	if err := registry.CheckName(in.Name); err != nil && in.Name != "" && !in.Resume {
-		return v, cli.Refuse("a name has a-z, 0-9, dots and dashes", "%w", err)
+		return cli.Refuse("a name has a-z, 0-9, dots and dashes", "%w", err)
 	}
 	switch {
 	case len(in.Prompt) > maxPrompt:
-		return v, cli.Refuse("write it into a file of the project and name the file", "the prompt has more than %s", units.Bytes(maxPrompt))
+		return cli.Refuse("write it into a file of the project and name the file", "the prompt has more than %s", units.Bytes(maxPrompt))
 	case strings.TrimSpace(in.Prompt) == "-": // of a command line, it means stdin
-		return v, cli.Refuse("say in it what is to be done", "the prompt is empty")
+		return cli.Refuse("say in it what is to be done", "the prompt is empty")
 	case in.Resume && in.Prompt != "":
-		return v, cli.Refuse("leave the prompt out, and send it with ralph_steer once the loop runs", "a resumed loop keeps its prompt")
+		return cli.Refuse("leave the prompt out, and send it with ralph_steer once the loop runs", "a resumed loop keeps its prompt")
 	case strings.HasPrefix(in.Model, "-"): // an agent would take it for an option
-		return v, cli.Refuse("name it in the agent's own spelling", "%q is no model", short(in.Model))
+		return cli.Refuse("name it in the agent's own spelling", "%q is no model", short(in.Model))
 	case in.MaxIterations < 0:
-		return v, cli.Refuse("give a number from 1 on", "maxIterations is %d", in.MaxIterations)
+		return cli.Refuse("give a number from 1 on", "maxIterations is %d", in.MaxIterations)
 	case in.MaxCost < 0:
-		return v, cli.Refuse("give a number of USD", "maxCost is %v", in.MaxCost)
+		return cli.Refuse("give a number of USD", "maxCost is %v", in.MaxCost)
 	}
 	if _, known := config.KnownProgram(in.Agent); in.Agent != "" && !known {
-		return v, cli.Refuse("name one such as claude, codex or pi; a command of your own belongs into the settings, which a person writes", "%q is no agent that ralph knows", short(in.Agent))
+		return cli.Refuse("name one such as claude, codex or pi; a command of your own belongs into the settings, which a person writes", "%q is no agent that ralph knows", short(in.Agent))
 	}
-	if in.MaxIterations > 0 {
-		v.MaximumIterations = &in.MaxIterations
-	}
+	return nil
+}
+
+// apply sets what the client asks for.
+func (in startInput) apply(s *client.Start) {
+	s.Name, s.Prompt, s.Agent, s.Model, s.Iterations = in.Name, in.Prompt, in.Agent, in.Model, in.MaxIterations
+	s.Set = map[string]string{}
 	if in.MaxCost > 0 {
-		v.Set["limits.cost"] = strconv.FormatFloat(in.MaxCost, 'f', -1, 64)
+		s.Set["limits.cost"] = strconv.FormatFloat(in.MaxCost, 'f', -1, 64)
 	}
 	if in.MaxDuration != "" {
-		v.Set["limits.duration"] = in.MaxDuration
+		s.Set["limits.duration"] = in.MaxDuration
 	}
-	return v, nil
+	if in.Promise != "" {
+		s.Flags = []string{"--promise=" + in.Promise}
+	}
 }
 
 // enter makes the folder of the client the current one.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/fleet"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -157,7 +158,7 @@ func (d *page) lifecycle() {
 		if fence, err := launch.ReadFence(d.status.Dir); err == nil && fence != nil {
 			d.addText("moved", fence.Text())
 		} else {
-			d.addText("hint", launch.NextStep(d.status.Name, ended))
+			d.addText("hint", client.NextStep(d.status.Name, ended))
 		}
 		d.addText("result", ended.Result)
 		d.add("exit code", "%d", ended.Reason.ExitCode())

@@ -1,14 +1,13 @@
 package web
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
-	"io"
+	"errors"
 	"net/http"
-	"strings"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
 )
 
 // postResume continues a loop that has ended or whose runner died, as 'ralph start --resume' does.
@@ -31,18 +30,21 @@ func (s *Server) postResume(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusConflict, "loop "+l.Name+" is running", "")
 		return
 	}
-	var notes bytes.Buffer
-	e := s.env.At(l.Project)
-	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(""), io.Discard, &notes // no person at the server's terminal is asked
-	start := launch.Start{Name: l.Dir, Resume: true, Detach: true, Apart: true}
-	if most := cli.CountOf(l.Head).Used() + more.Iterations; more.Iterations > 0 {
-		start.MaximumIterations = &most
+	start, err := s.env.Starter()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error(), "")
+		return
 	}
-	if _, err := start.Begin(e); err != nil {
-		var text bytes.Buffer
-		cli.Report(&text, err)
-		problem, hint, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text.String()), "ralph: error: "), "\nralph: hint: ")
-		refuse(w, http.StatusConflict, problem, hint)
+	if start.Notes = nil; more.Iterations > 0 {
+		start.Iterations = cli.CountOf(l.Head).Used() + more.Iterations
+	}
+	// A browser that is closed meanwhile ends nothing.
+	if _, err := start.Resume(context.WithoutCancel(r.Context()), l); err != nil {
+		refused, _ := errors.AsType[*client.ProgramError](err)
+		if refused == nil {
+			refused = &client.ProgramError{Text: err.Error()}
+		}
+		refuse(w, http.StatusConflict, refused.Text, refused.Hint)
 		return
 	}
 	answer(w, http.StatusAccepted, map[string]string{"loop": l.ID})
