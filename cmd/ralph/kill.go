@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/ending"
 )
 
 type killVerb struct {
@@ -25,5 +25,5 @@ func (v *killVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	return send.EndLoop(e, s, v.Wait, v.JSON)
+	return ending.EndLoop(e, s, v.Wait, v.JSON)
 }

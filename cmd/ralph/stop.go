@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/ending"
 	"github.com/ralph-loop/ralph/internal/send"
 )
 
@@ -27,14 +28,14 @@ func (v *stopVerb) Run(e *cli.Env) error {
 		return cli.Refuse("give one of them", "%s and --all are both given", v.Name)
 	}
 	if v.All {
-		return send.StopAll(e, kind, v.Yes, v.JSON)
+		return ending.StopAll(e, kind, v.Yes, v.JSON)
 	}
 	s, err := e.Find(v.Name)
 	if err != nil {
 		return err
 	}
 	if !s.Live.Alive {
-		return send.StopLeft(e, s, v.Now, v.JSON)
+		return ending.StopLeft(e, s, v.Now, v.JSON)
 	}
 	return v.Flags().SendTo(e, s, inbox.Command{Kind: kind})
 }

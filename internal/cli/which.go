@@ -223,6 +223,9 @@ func (e *Env) FindPath(name string) (path string, loop bool, err error) {
 // LoopDirVariable names the loop's folder for an agent and all that it starts.
 const LoopDirVariable = "RALPH_LOOP_DIR"
 
+// MachineVariable names the virtual machine that this process runs in, if it does.
+const MachineVariable = "RALPH_MACHINE"
+
 // CallingLoop returns the loop that is meant, and whether this process belongs to it.
 func CallingLoop(e *Env, name string) (s registry.Status, own bool, err error) {
 	dir := e.Variable(LoopDirVariable)

@@ -13,6 +13,14 @@ import (
 	"time"
 )
 
+// LoopMarks returns the marks of the processes of a loop with an id: those of its agent, and those
+// of ralph's commands.
+func LoopMarks(id string) []string { return []string{id, OwnMark(id)} }
+
+// OwnMark marks the guardrails and the version control of a loop. It differs from the agent's mark,
+// because processes with that mark end with the agent.
+func OwnMark(id string) string { return id + ".ralph" }
+
 const (
 	// MarkVariable is the environment variable that carries a mark into a process and, by
 	// inheritance, into everything that it starts, also into what leaves its session.

@@ -35,16 +35,9 @@ func (r *runner) explainsMemory(place int) bool {
 	return r.Settings.AllAgents()[place].ResolvedProtocol() != config.ProtocolText
 }
 
-// Marks returns the marks of a loop's processes: those of its agent, and those of ralph's commands.
-func Marks(id string) []string { return []string{id, ownMark(id)} }
-
-// ownMark marks guardrails and version control. It differs from the agent's mark, because processes
-// with that mark end with the agent.
-func ownMark(id string) string { return id + ".ralph" }
-
 // ownEnvironment is the environment of guardrails and version control.
 func (r *runner) ownEnvironment() []string {
-	return process.Environment(r.Env, []string{process.MarkVariable, OutliveVariable}, append(r.loopVariables(), process.MarkVariable+"="+ownMark(r.id)))
+	return process.Environment(r.Env, []string{process.MarkVariable, OutliveVariable}, append(r.loopVariables(), process.MarkVariable+"="+process.OwnMark(r.id)))
 }
 
 // linger returns how long the agent's child processes may continue after its exit:

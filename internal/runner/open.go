@@ -120,7 +120,7 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 		return 0, nil
 	}
 	swept := 0
-	for _, mark := range Marks(mark) {
+	for _, mark := range process.LoopMarks(mark) {
 		strays, err := process.Sweep(ctx, mark, sweepGrace)
 		if err != nil {
 			return 0, fmt.Errorf("end the processes of the last runner: %w", err)

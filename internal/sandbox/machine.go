@@ -30,8 +30,6 @@ const (
 	shareFolder = "share"
 	// ralphInVM is where the program ralph is in a machine.
 	ralphInVM = "/usr/local/bin/ralph"
-	// MachineVariable names the machine for what runs in one.
-	MachineVariable = "RALPH_MACHINE"
 	// createTime bounds the making of a machine, which may load an image.
 	createTime = 10 * time.Minute
 	// joinTime bounds the wait for another loop that prepares the machine.

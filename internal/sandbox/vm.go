@@ -344,7 +344,7 @@ func (b *Box) inVM(argv, env []string) (wrapped, environment []string) {
 		b.used.Store(true)
 		dir := b.LoopDir()
 		wrapped = append(wrapped, "-i", "-w", b.Dir)
-		for _, entry := range append(b.passed(env), "RALPH_LOOP_DIR="+dir, "TASK_FOLDER="+dir, MachineVariable+"="+b.Name) {
+		for _, entry := range append(b.passed(env), "RALPH_LOOP_DIR="+dir, "TASK_FOLDER="+dir, "RALPH_MACHINE="+b.Name) {
 			name, value, _ := strings.Cut(entry, "=")
 			switch {
 			case name == "HOME" || name == "RALPH_HOME" || (name == "RALPH_LOOP_DIR" || name == "TASK_FOLDER") && value != dir:

@@ -1,23 +1,17 @@
 package send
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/client"
-
-	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
-// marks returns the marks of the loop's processes; none if its id is not known.
-func marks(s registry.Status) []string {
+// Marks returns the marks of the loop's processes; none if its id is not known.
+func Marks(s registry.Status) []string {
 	id := s.ID
 	if id == "" {
 		if state, err := cli.OpenState(s); err == nil {
@@ -27,7 +21,7 @@ func marks(s registry.Status) []string {
 	if id == "" {
 		return nil
 	}
-	return runner.Marks(id)
+	return process.LoopMarks(id)
 }
 
 // LeftBy returns the running processes of a loop that has no runner.
@@ -45,7 +39,7 @@ func LeftOf(all map[string][]process.Stray, s registry.Status) []process.Stray {
 		return nil
 	}
 	var left []process.Stray
-	for _, mark := range marks(s) {
+	for _, mark := range Marks(s) {
 		left = append(left, all[mark]...)
 	}
 	return left
@@ -65,41 +59,4 @@ func SpellStrays(left []process.Stray) string {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
-}
-
-// StopLeft stops a loop that has no runner: with now, it ends the processes of an agent that
-// outlived it.
-func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
-	left, err := LeftBy(s)
-	switch {
-	case err != nil:
-		return err
-	case len(left) == 0:
-		return explain(e, s, &client.NotRunningError{Loop: s.Name, Reason: s.Head.Reason})
-	case !now:
-		return cli.Refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.NameToType(s)), "loop %s has no runner, and its agent outlived it: %s", s.Name, SpellStrays(left))
-	}
-	k := endReport{Loop: s.Name, Kind: string(inbox.Kill), Ended: true, How: killLeft}
-	// The lock is held meanwhile, so that no runner begins with the same marks.
-	err = launch.WithLock(s.Dir, func() error {
-		for _, mark := range marks(s) {
-			strays, err := process.Sweep(context.Background(), mark, leftGrace)
-			k.Processes += len(strays)
-			if err != nil {
-				return fmt.Errorf("end what the agent of loop %s left: %w", s.Name, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return k.print(e, asJSON)
-}
-
-func processes(n int) string {
-	if n == 1 {
-		return "1 process"
-	}
-	return fmt.Sprintf("%d processes", n)
 }

@@ -98,8 +98,8 @@ func hint(f client.Receipt) string {
 	return fmt.Sprintf("'ralph stop %s', then 'ralph start %s --resume --set %s=…'", f.Loop, f.Loop, f.Key)
 }
 
-// explain adds the next step to an error of [client.Send].
-func explain(e *cli.Env, s registry.Status, err error) error {
+// Explain adds the next step to an error of [client.Send].
+func Explain(e *cli.Env, s registry.Status, err error) error {
 	resume := fmt.Sprintf("'ralph start %s --resume' resumes it", e.NameToType(s))
 	if _, ok := errors.AsType[*client.NotRunningError](err); ok {
 		return cli.Refuse(resume, "%w", err)

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/sandbox"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -86,10 +85,10 @@ func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
 		return client.Receipt{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
 	}
-	if e.Variable(sandbox.MachineVariable) != "" { // which does not have the journal
+	if e.Variable(cli.MachineVariable) != "" { // which does not have the journal
 		id, err := client.Drop(s.Name, s.Dir, c)
 		return client.Receipt{ID: id, Loop: s.Name, Kind: c.Kind, Outcome: sent}, err
 	}
 	f, err := client.Send(context.Background(), s, c, patience)
-	return f, explain(e, s, err)
+	return f, Explain(e, s, err)
 }

@@ -1,4 +1,4 @@
-package send
+package ending
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/registry"

@@ -1,4 +1,4 @@
-package send
+package ending
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -175,7 +176,7 @@ func (k *endReport) kill(s registry.Status) error {
 	if settings, _, err := runner.Frozen(s.Dir); err == nil {
 		runner.LetOutlive(s.ID, settings)
 	}
-	strays, err := process.EndTree(context.Background(), holder.PID, holder.Start, leftGrace, marks(s)...)
+	strays, err := process.EndTree(context.Background(), holder.PID, holder.Start, leftGrace, send.Marks(s)...)
 	k.PID, k.Processes = holder.PID, len(strays)
 	return err
 }
