@@ -25,12 +25,11 @@ import (
 // The guardrails of a new loop run once before anything is spent: no agent is needed to see that
 // one of them cannot run. A loop that is resumed has run them.
 
-const (
-	// trialTime bounds the trial of all guardrails together. One that takes longer can run.
-	trialTime = 20 * time.Second
-	// trialChars is how much of its output is looked at and shown.
-	trialChars = 2000
-)
+// trialTime bounds the trial of all guardrails together. One that takes longer can run.
+var trialTime = 20 * time.Second
+
+// trialChars is how much of an output is looked at and shown.
+const trialChars = 2000
 
 // tryGuardrails refuses a start with a guardrail that cannot run at all. One that fails is no
 // reason: the work is not done yet.
@@ -42,7 +41,7 @@ func (v *Start) tryGuardrails(e *cli.Env, settings config.Settings) error {
 	if v.Resume || v.Anyway || v.After != "" || len(settings.Guardrails) == 0 {
 		return nil
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	results, err := v.runTrial(ctx, e, settings)
 	if ctx.Err() != nil {
@@ -61,8 +60,8 @@ type tried struct {
 	ended   bool // because it ran for its part of the time
 }
 
-// runTrial runs the guardrails as the runner will, each for its part of the time, and prints what it
-// does if that takes long.
+// runTrial runs the guardrails as the runner will, each for its part of the time, and says so if
+// that takes long.
 func (v *Start) runTrial(ctx context.Context, e *cli.Env, settings config.Settings) (all []tried, err error) {
 	logs, err := os.MkdirTemp("", "ralph-trial-")
 	if err != nil {
@@ -130,7 +129,7 @@ func judgeTrial(e *cli.Env, all []tried) error {
 	case len(failing) > 0:
 		cli.Tell(e.Stderr, "guardrails that fail now, as they may before the work is done: %s", strings.Join(failing, ", "))
 	case len(running) == 0:
-		cli.Tell(e.Stderr, "all guardrails pass already, so they cannot show when the work is done")
+		cli.Tell(e.Stderr, "all guardrails pass already: the work is done, or they do not check it")
 	}
 	if len(running) > 0 {
 		cli.Tell(e.Stderr, "guardrails that can run, and were ended since they take longer: %s", strings.Join(running, ", "))
