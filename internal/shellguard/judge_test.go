@@ -62,7 +62,7 @@ func TestCommands(t *testing.T) {
 func TestCleanTreeLosesNothing(t *testing.T) {
 	for _, command := range []string{
 		"git reset --hard", "git reset --hard HEAD~1", "git checkout -- .", "git restore .", "git checkout -f main", "git switch --discard-changes main",
-		"sh -c 'git reset --hard'", "git -C inside reset --hard",
+		"sh -c 'git reset --hard'", "git -C inside reset --hard", "cd inside && git checkout .",
 	} {
 		for want, clean := range map[Decision]bool{Allow: true, Ask: false} {
 			in := testContext()

@@ -144,7 +144,7 @@ func gitClean(c *command) {
 		c.deny(Files, "git clean -x removes ignored files too, such as .env and caches that cannot be made again. Remove the files by their names.")
 	case o.has("f", "force"):
 		for _, word := range o.operands {
-			if c.place(word) == inProject {
+			if c.place(word) == inProject && !allHere(word) {
 				return
 			}
 		}
@@ -152,7 +152,7 @@ func gitClean(c *command) {
 	}
 }
 
-// gitDiscard judges git checkout and git restore of everything.
+// gitDiscard judges git checkout and git restore of everything, or of all in a folder.
 func gitDiscard(c *command) {
 	o := c.options("b", "B", "s", "source", "orphan", "c", "C", "conflict")
 	if o.has("staged", "S") && !o.has("worktree", "W") {
@@ -163,12 +163,15 @@ func gitDiscard(c *command) {
 		return
 	}
 	for _, word := range o.operands {
-		if c.place(word) == atProject && !hasUnknown(word) && strings.Trim(word, "./*:") == "" && !c.clean() {
+		if at := c.place(word); (at == atProject || at == inProject) && allHere(word) && !c.clean() {
 			c.ask(History, "it throws away all changes that are not committed. Name the files, or use git stash.")
 			return
 		}
 	}
 }
+
+// allHere reports whether a pathspec names no file, but all that is in a folder.
+func allHere(word string) bool { return !hasUnknown(word) && strings.Trim(word, "./*:") == "" }
 
 func gitStash(c *command) {
 	switch c.options("m", "message").words(1) {
