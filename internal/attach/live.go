@@ -81,6 +81,7 @@ func (a *session) follow(from journal.Position) error {
 		a.drawStatus()
 	}
 	ended := a.finish()
+	send.AwaitExit(a.dir)
 	if text := a.unsent(); text != "" {
 		return a.offer(text, signals, ended)
 	}

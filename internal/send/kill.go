@@ -66,6 +66,14 @@ func isFree(dir string) bool {
 	return err == nil && !live.Alive
 }
 
+// exitPatience is how long a runner may take to exit after the end of its loop. It may send
+// notifications after it has written its last file.
+const exitPatience = 3 * time.Second
+
+// AwaitExit waits until the runner of a loop that has ended has written its last file: a script may
+// copy or remove the folder next.
+func AwaitExit(dir string) { await(func() bool { return isFree(dir) }, exitPatience) }
+
 // await reports whether a condition holds before the patience is over.
 func await(condition func() bool, patience time.Duration) bool {
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // a lock has no event for its end

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
@@ -157,5 +158,35 @@ func TestDeadRunnerTakesNothing(t *testing.T) {
 	}
 	if left, err := box.Pending(); err != nil || len(left) > 0 {
 		t.Errorf("%v, and in the inbox is %v", err, left)
+	}
+}
+
+// A loop's folder is not left to scripts before its runner has exited.
+func TestAwaitExitOutlastsRunner(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := registration.Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		returned := make(chan struct{})
+		go func() { AwaitExit(dir); close(returned) }()
+		time.Sleep(exitPatience / 2)
+		select {
+		case <-returned:
+			t.Error("it returned while the runner was there")
+		default:
+		}
+		if err := lock.Release(); err != nil {
+			t.Error(err)
+		}
+		<-returned
+		if lock, err = registration.Acquire(dir); err != nil {
+			t.Fatal(err)
+		}
+		AwaitExit(dir) // a runner may take longer
+	})
+	if err := lock.Release(); err != nil {
+		t.Error(err)
 	}
 }
