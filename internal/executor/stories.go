@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,6 +85,8 @@ func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.S
 			return nil, err
 		}
 		problems, verdicts = append(problems, found.problems...), found.verdicts
+	} else {
+		x.commitVerdict(ctx, p.stories.Commit, iteration, cause)
 	}
 	data, err := plan.ReadTasks(x.cfg.Project)
 	if err != nil {
@@ -240,13 +244,14 @@ func (x *Executor) judge(ctx context.Context, j judgement, cause event.Seq) (jud
 	for _, verdict := range verdicts {
 		drafts = append(drafts, draft(verdict, j.iteration, cause))
 	}
-	mine := len(verdicts) > 0 && !bytes.Equal(found, data) && x.agentCommitted(ctx)
+	if len(verdicts) > 0 && !bytes.Equal(found, data) && x.agentCommitted(ctx) {
+		report.Commit = &event.StoriesCommit{Message: verdictMessage(verdicts[0]), SHA256: sumOf(data)}
+	}
 	if err := x.putBack(found, data, report, drafts, j.iteration, cause); err != nil {
 		return judged{}, err
 	}
-	if mine {
-		x.commitVerdict(ctx, verdicts[0], j.iteration, cause)
-	}
+	// If a runner died before it recorded its commit, this one finds or makes it.
+	x.commitVerdict(ctx, cmp.Or(report.Commit, j.Stories.Commit), j.iteration, cause)
 	return judged{problems, list, verdicts}, nil
 }
 
@@ -260,9 +265,7 @@ func (x *Executor) agentCommitted(ctx context.Context) bool {
 	return err == nil && !changed
 }
 
-// commitVerdict commits a verdict that ralph wrote to tasks.json. If that fails, for example in a
-// merge that is not finished, the file stays as it is.
-func (x *Executor) commitVerdict(ctx context.Context, v event.StoryReviewed, iteration int, cause event.Seq) {
+func verdictMessage(v event.StoryReviewed) string {
 	verdict := "changes requested"
 	switch {
 	case v.AtCap:
@@ -270,10 +273,28 @@ func (x *Executor) commitVerdict(ctx context.Context, v event.StoryReviewed, ite
 	case v.Approved:
 		verdict = "approved"
 	}
-	message := fmt.Sprintf("Review %d of %s: %s", v.Count, v.Story, verdict)
-	if sha, stat, err := repo.CommitFile(ctx, x.cfg.Project, plan.Path(x.cfg.Project, plan.Tasks), message, x.cfg.Env...); err == nil {
-		x.deliver(event.RepoCommitted{SHA: sha, Message: message, Files: stat.Files, Insertions: stat.Insertions, Deletions: stat.Deletions}, iteration, cause)
+	return fmt.Sprintf("Review %d of %s: %s", v.Count, v.Story, verdict)
+}
+
+// commitVerdict commits a verdict that ralph wrote to tasks.json, which is in the journal already,
+// and may be called again for it. If that fails, for example in a merge that is not finished, the
+// file stays as it is; so it does if it has changed since.
+func (x *Executor) commitVerdict(ctx context.Context, c *event.StoriesCommit, iteration int, cause event.Seq) {
+	if c == nil {
+		return
 	}
+	if now, err := x.foundTasks(); err != nil || sumOf(now) != c.SHA256 {
+		return
+	}
+	sha, stat, err := repo.CommitFile(ctx, x.cfg.Project, plan.Path(x.cfg.Project, plan.Tasks), c.Message, x.cfg.Env...)
+	if err == nil {
+		x.deliver(event.RepoCommitted{SHA: sha, Message: c.Message, Files: stat.Files, Insertions: stat.Insertions, Deletions: stat.Deletions}, iteration, cause)
+	}
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // putBack records a judgement, with the file that was found if it is not what the file has to be,

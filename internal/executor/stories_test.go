@@ -49,6 +49,15 @@ func (s *stage) tasksAre(want string) {
 	}
 }
 
+func (s *stage) tasks() string {
+	s.t.Helper()
+	text, err := plan.ReadTasks(s.cfg.Project)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
 // takes folds a report, as the loop does.
 func (s *stage) takes(e reported) {
 	s.t.Helper()
@@ -200,6 +209,68 @@ func TestVerdictIsReportedOnce(t *testing.T) {
 	s.until(event.TypeIterationStarted)
 	if n := count(s.rest(), event.TypeStoryReviewed); n != 0 {
 		t.Errorf("%d more verdicts", n)
+	}
+}
+
+// A verdict that ralph writes is committed once, whenever the runner dies.
+func TestVerdictCommitSurvivesCrash(t *testing.T) {
+	waiting := strings.Replace(twoStories, `"reviewStatus": null`, `"reviewStatus": "needs_review"`, 1)
+	sentBack := strings.Replace(waiting, `"needs_review", "reviewCount": 0, "reviewFeedback": ""`, `"changes_requested", "reviewCount": 1, "reviewFeedback": "no test"`, 1)
+	for name, row := range map[string]struct {
+		died    func(s *stage) // what the disk has then
+		commits int            // that the next runner reports
+	}{
+		"after the commit":                  {func(*stage) {}, 1},
+		"before the commit":                 {func(s *stage) { git(t, s, "reset", "--quiet", "--soft", "HEAD~1") }, 1},
+		"before the file was written":       {func(s *stage) { git(t, s, "reset", "--quiet", "--hard", "HEAD~1") }, 1},
+		"and a person committed it":         {func(s *stage) { git(t, s, "commit", "--quiet", "--amend", "-m", "Mine") }, 0},
+		"and a person changed what is next": {func(s *stage) { s.writeTasks(strings.Replace(s.tasks(), "second", "other", 1)) }, 0},
+	} {
+		s := overStories(t, waiting)
+		s.close()
+		s = &stage{t: t, events: s.events, blobs: s.blobs, cfg: s.cfg, state: s.state}
+		track(t, s)
+		s.state.Rules.Review.Cap = 1 // the request becomes an approval
+		s.up()
+		s.begins()
+		s.writeTasks(sentBack)
+		git(t, s, "commit", "-qam", "Review")
+		s.do(checkOne)
+		judged := s.until(event.TypeStoriesJudged)
+		s.takes(judged)
+		if verdict := s.until(event.TypeStoryReviewed); !has(verdict, `"atCap":true`) {
+			t.Fatalf("the verdict is %s", verdict.data)
+		}
+		made := decodeAs[event.RepoCommitted](t, s.until(event.TypeRepoCommitted))
+		intent := decodeAs[event.StoriesJudged](t, judged).Commit
+		if intent == nil || intent.Message != made.Message || git(t, s, "log", "-1", "--format=%H %s") != made.SHA+" "+made.Message {
+			t.Fatalf("%s: recorded %+v, committed %+v", name, intent, made)
+		}
+		s.until(event.TypeIterationChecked)
+		s.close()
+
+		row.died(s)
+		s = &stage{t: t, events: s.events, blobs: s.blobs, cfg: s.cfg, state: s.state}
+		s.up()
+		s.do(event.Decided{Do: event.DoBegin, Iteration: 2})
+		var found []event.RepoCommitted
+		for e := s.next(); e.typ != event.TypeStoriesRead; e = s.next() {
+			if e.typ == event.TypeRepoCommitted {
+				found = append(found, decodeAs[event.RepoCommitted](t, e))
+			}
+		}
+		if len(found) != row.commits {
+			t.Errorf("%s: reported %+v", name, found)
+		}
+		for _, c := range found {
+			if c.Message != made.Message || c.Insertions != made.Insertions || git(t, s, "rev-parse", "HEAD") != c.SHA {
+				t.Errorf("%s: reported %+v, made %+v", name, c, made)
+			}
+			if subject := git(t, s, "log", "-1", "--format=%s", "HEAD~1"); subject != "Review" {
+				t.Errorf("%s: it follows %q", name, subject)
+			}
+		}
+		s.close()
 	}
 }
 

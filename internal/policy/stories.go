@@ -26,6 +26,10 @@ type Stories struct {
 	// NoVerdict says that the review of the open iteration gives none; see [event.ReviewUndone].
 	NoVerdict bool `json:"noVerdict,omitempty"`
 
+	// Commit is the commit of a verdict that may not have been made, or not been recorded; nil if
+	// there is none.
+	Commit *event.StoriesCommit `json:"commit,omitempty"`
+
 	// States are the first stories of the file as it was read or judged last. Total, Done, Open and
 	// Next are about all of them.
 	States []event.StoryState `json:"states,omitempty"`
@@ -79,13 +83,18 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 			s.AgentRan = false
 		}
 	case event.StoriesRead:
-		s.Mode, s.Story, s.File, s.AgentRan, s.NoVerdict = p.Mode, p.Story, p.File, false, false
+		s.Mode, s.Story, s.File, s.AgentRan, s.NoVerdict, s.Commit = p.Mode, p.Story, p.File, false, false, nil
 		s.count(p.Stories, was.Rules)
 		s.Began = hashOf(s.States)
 		s.remember(p)
 	case event.StoriesJudged:
 		s.count(p.Stories, was.Rules)
 		s.Problems = addProblems(s.Problems, p.Problems)
+		if p.Commit != nil {
+			s.Commit = &event.StoriesCommit{Message: firstBytes(p.Commit.Message, storyProblemMost), SHA256: p.Commit.SHA256}
+		}
+	case event.RepoCommitted:
+		s.Commit = nil
 	case event.StoryReviewed:
 		if !p.Open {
 			s.Tally.add(p)

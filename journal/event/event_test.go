@@ -118,6 +118,7 @@ var samples = []event.Payload{
 	event.CommandReceived{ID: "01JD000000000000000000000E", Kind: "stop", From: "mcp:claude", Origin: event.OriginOther, Loop: "night"},
 	event.CommandReceived{ID: "01JD000000000000000000000F", Kind: "stop", Origin: event.OriginUnknown, Doubt: "the process that gave it has ended"},
 	event.CommandWithdrawn{ID: "01JD000000000000000000000C", By: "01JD000000000000000000000W", Text: "use the other branch"},
+	event.StoriesJudged{Mode: event.ModeReview, Commit: &event.StoriesCommit{Message: "Review 1 of US-001: changes requested", SHA256: "9f86d081"}},
 }
 
 func TestEachTypeHasSample(t *testing.T) {

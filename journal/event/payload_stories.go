@@ -42,6 +42,15 @@ type StoriesJudged struct {
 	// Restored says that the whole file of the last stories.read was written again, because it was
 	// gone or could not be read.
 	Restored bool `json:"restored,omitempty"`
+	// Commit is the commit that ralph makes once it has written the file, where the agent commits
+	// it; nil if it makes none.
+	Commit *StoriesCommit `json:"commit,omitempty"`
+}
+
+// StoriesCommit is a commit of ralph/tasks.json alone.
+type StoriesCommit struct {
+	Message string `json:"message"`
+	SHA256  string `json:"sha256"` // of the file
 }
 
 // StoryProblem is one thing that is wrong with tasks.json.
