@@ -21,6 +21,7 @@ type fleetVerb struct {
 	Conflicts string            `default:"agent" enum:"agent,person" help:"Who resolves a conflict of a merge: the agent that made the change, or a person."`
 	Set       map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"A setting of each loop; limits.cost, limits.tokens and limits.duration are those of the whole fleet."`
 	Trust     bool              `help:"Let the settings of this project count this once, whatever they run."`
+	Anyway    bool              `help:"Start without a trial of the guardrails, which refuses one that cannot run."`
 	Detach    bool              `short:"d" help:"Return once the fleet is running."`
 	JSON      bool              `help:"With --detach: print as JSON what was started."`
 }
@@ -33,7 +34,7 @@ func (fleetVerb) Help() string {
 // Run starts a fleet: a loop that lets several loops work through tasks at once, each in a
 // worktree, and merges what they did one at a time into a branch of its own.
 func (v *fleetVerb) Run(e *cli.Env) error {
-	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts}, Trust: v.Trust, Name: v.Name, Command: v.Agent, Set: v.Set}
+	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts}, Trust: v.Trust, Anyway: v.Anyway, Name: v.Name, Command: v.Agent, Set: v.Set}
 	start, tasks, err := f.Start(e)
 	if err != nil {
 		return err

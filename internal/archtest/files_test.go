@@ -62,6 +62,7 @@ var removers = map[string]string{
 	"internal/forking/forking.go":       "the journal of a fork that did not come about",
 	"internal/guardrail/keep.go":        "copies in the loop's folder that no snapshot names",
 	"internal/launch/cleanup.go":        "what a start that failed has made",
+	"internal/launch/trial.go":          "the folder of its logs",
 	"internal/moving/export.go":         "an export that was cut off",
 	"internal/moving/import.go":         "the folder in which an import is made",
 	"internal/plan/archive.go":          "an archive that was cut off",

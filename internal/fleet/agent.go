@@ -218,7 +218,8 @@ func (r *run) begin(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"start", t.Loop, "--detach", "--worktree=" + branch, "--prompt=-"}
+	// The start of the fleet has tried the guardrails.
+	args := []string{"start", t.Loop, "--detach", "--anyway", "--worktree=" + branch, "--prompt=-"}
 	if share := r.share(); share > 0 {
 		args = append(args, "--set", "limits.cost="+strconv.FormatFloat(share, 'f', 4, 64))
 	}
@@ -261,13 +262,7 @@ func (r *run) verify() []string {
 	if err != nil {
 		return nil // the start reports it
 	}
-	guards := loaded.Settings.Guardrails
-	for _, command := range r.tasks.Verify {
-		if !slices.ContainsFunc(guards, func(g config.Guardrail) bool { return g.Command == command }) {
-			guards = append(guards, config.Guardrail{Command: command, FailAction: config.FailAppend})
-		}
-	}
-	text, ok := config.Text(config.Settings{Guardrails: guards}, "guardrails")
+	text, ok := config.Text(config.Settings{Guardrails: launch.WithVerify(loaded.Settings.Guardrails, r.tasks.Verify)}, "guardrails")
 	if !ok {
 		return nil
 	}

@@ -20,6 +20,7 @@ type Fleet struct {
 	Agent
 	Name    string
 	Trust   bool              // the settings of the project count this once
+	Anyway  bool              // no guardrail is tried first
 	Command string            // of the agents of the tasks; "" for that of the settings
 	Set     map[string]string // settings; those of ownKeys are the fleet's, all others the loops'
 }
@@ -72,9 +73,19 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	for key, value := range own {
 		set[key] = value
 	}
-	if loaded, err := e.Settings(nil, e.WorkDir()); err != nil {
+	var guards map[string]string
+	if text, given := f.Set["guardrails"]; given {
+		guards = map[string]string{"guardrails": text}
+	}
+	loaded, err := e.Settings(guards, e.WorkDir())
+	if err != nil {
 		return launch.Start{}, tasks, err
-	} else if loaded.Settings.Sandbox.Mode != string(sandbox.None) {
+	}
+	trial := loaded.Settings.Guardrails
+	if guards == nil {
+		trial = launch.WithVerify(trial, tasks.Verify)
+	}
+	if loaded.Settings.Sandbox.Mode != string(sandbox.None) {
 		set["sandbox.mode"] = string(sandbox.None) // of ralph itself; the loops have that of the settings
 	}
 	argv = append(argv, "--")
@@ -90,8 +101,8 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	}
 	worktree := ""
 	return launch.Start{Name: f.Name, Options: launch.Options{
-		Prompt: "Work through " + f.what(folder, tasks), Agent: cli.AsTyped(argv), Protocol: config.ProtocolText, Worktree: &worktree, Set: set, Trust: f.Trust,
-	}}, tasks, nil
+		Prompt: "Work through " + f.what(folder, tasks), Agent: cli.AsTyped(argv), Protocol: config.ProtocolText, Worktree: &worktree, Set: set, Trust: f.Trust, Anyway: f.Anyway,
+	}, Trial: trial}, tasks, nil
 }
 
 func (f Fleet) what(folder string, tasks Tasks) string {

@@ -86,7 +86,7 @@ type Result struct {
 	// OK: it exited with 0 in time.
 	OK bool
 	// Code is the exit status, or -1 when a signal ended the shell or there is none. A command that
-	// the shell cannot find or run is a failure like others (127, 126).
+	// the shell cannot find or run is a failure like others (127, 126), with Unable.
 	Code int
 	// Signal names the signal that ended the shell, such as "SIGKILL", or is empty.
 	Signal string
@@ -100,6 +100,9 @@ type Result struct {
 	// Message is for the agent when the guardrail failed; empty when it passed and when there is no
 	// verdict.
 	Message string
+	// Unable is the line in which a command that failed says that it cannot run at all: there is no
+	// such program, target, script or package. It is empty for any other result.
+	Unable string
 	// Err is why there is no verdict: the shell could not be started, ErrInterrupted with the
 	// context's cause, or a log that could not be created. It satisfies errors.Is with
 	// exec.ErrNotFound when there is no shell, and with fs.ErrNotExist when the working directory
@@ -251,7 +254,11 @@ func (r *runState) run(ctx context.Context, g Guardrail, log *os.File) Result {
 		if out.err != nil {
 			shown += " (its beginning only)"
 		}
-		result.Message = r.redact(message(result, shown, out.text(r.TruncateChars)))
+		printed := out.text(r.TruncateChars)
+		result.Message = r.redact(message(result, shown, printed))
+		if !result.TimedOut && result.Signal == "" {
+			result.Unable = unable(g.Command, result.Code, printed)
+		}
 	}
 	return result
 }

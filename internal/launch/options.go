@@ -41,6 +41,7 @@ type Options struct {
 	Sandbox             *string           `often:"" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in the strongest that there is here, or not at all."`
 	NoSandbox           bool              `help:"Run the agent in no sandbox, whatever the settings say."`
 	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
+	Anyway              bool              `help:"Start without a trial of the guardrails, which refuses one that cannot run."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`

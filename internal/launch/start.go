@@ -36,10 +36,12 @@ type Start struct {
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
 
-	Dir       string   `kong:"-"` // the loop's folder
-	ID        string   `kong:"-"` // the ULID of a new loop; without it the runner makes one
-	Apart     bool     `kong:"-"` // the starter is a server: its client may end it with all its descendants
-	kept      []string // files that were there before a new loop began
+	Dir   string `kong:"-"` // the loop's folder
+	ID    string `kong:"-"` // the ULID of a new loop; without it the runner makes one
+	Apart bool   `kong:"-"` // the starter is a server: its client may end it with all its descendants
+	// Trial are the guardrails to try, if not the loop's own: those of a fleet's loops.
+	Trial     []config.Guardrail `kong:"-"`
+	kept      []string           // files that were there before a new loop began
 	stdinRead bool
 	settings  config.Settings // as they were read
 }
@@ -204,6 +206,11 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 			return cfg, err
 		}
 	}
+	if v.Worktree == nil {
+		if err := v.tryGuardrails(e, loaded.Settings); err != nil {
+			return cfg, err
+		}
+	}
 	if before.Exists && v.Fresh {
 		to, err := archive(e, v.Name, v.Dir, before)
 		if err != nil {
@@ -230,6 +237,10 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 	}
 	if !before.Exists && v.Worktree != nil {
 		if err := v.makeWorktree(e, loaded.Settings); err != nil {
+			return cfg, err
+		}
+		if err := v.tryGuardrails(e, loaded.Settings); err != nil {
+			v.cleanUp(e, readiness{PID: os.Getpid(), Error: err.Error()})
 			return cfg, err
 		}
 		cfg.WorkDir = v.workDirIn(e)

@@ -136,13 +136,19 @@ func (o *Options) addStories(e *cli.Env, loaded *config.Loaded) error {
 			return err
 		}
 	}
-	settings.Guardrails = slices.Clone(settings.Guardrails)
-	for _, command := range s.list.VerifyCommands {
-		if !slices.ContainsFunc(settings.Guardrails, func(g config.Guardrail) bool { return g.Command == command }) {
-			settings.Guardrails = append(settings.Guardrails, config.Guardrail{Command: command, FailAction: config.FailAppend})
+	settings.Guardrails = WithVerify(settings.Guardrails, s.list.VerifyCommands)
+	return nil
+}
+
+// WithVerify returns guardrails, and the verifyCommands of a plan that are not among them.
+func WithVerify(guards []config.Guardrail, commands []string) []config.Guardrail {
+	guards = slices.Clone(guards)
+	for _, command := range commands {
+		if !slices.ContainsFunc(guards, func(g config.Guardrail) bool { return g.Command == command }) {
+			guards = append(guards, config.Guardrail{Command: command, FailAction: config.FailAppend})
 		}
 	}
-	return nil
+	return guards
 }
 
 func storyRules(s config.Settings) story.Rules {

@@ -318,7 +318,7 @@ func (s *session) ralph(argv ...string) *started {
 func (n *loopRun) settings() []string {
 	chance := rand.New(rand.NewPCG(n.seed, 1))
 	set := []string{
-		"-m", "60", "--agent", ralph + " rehearse " + n.on("one.rehearsal"),
+		"-m", "60", "--anyway", "--agent", ralph + " rehearse " + n.on("one.rehearsal"),
 		"--set", "restart.delay=1ms", "--set", "breaker.noProgress=0", "--set", "breaker.sameError=0", "--set", "restart.max=50",
 		"--set", fmt.Sprintf(`guardrails=[{"command":"tail -n 1 %s >> %s"}]`, n.on("world/agent"), n.on("world/guardrail")),
 		"--set", fmt.Sprintf("journal.compress=%v", chance.IntN(2) == 0),
