@@ -33,7 +33,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 func (f *Failure) Hint() string { return f.NextStep }
 
-// Refusal is the error of the program that was run for a verb, with its next step and its exit code.
+// Refusal is the error of the program that was run for a verb, with its next step and exit code.
 func Refusal(err error) error {
 	if said, ok := errors.AsType[*client.ProgramError](err); ok {
 		return &Failure{Err: said, Code: said.Code, NextStep: said.Hint}
