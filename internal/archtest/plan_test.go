@@ -231,7 +231,7 @@ var clocks = map[string]string{
 	"cmd/":                             "it passes the clock in",
 	"internal/cli/":                    "it passes the clock in",
 	"internal/launch/":                 "how long to wait for a runner is no event",
-	"internal/send/":                   "how long to wait for an answer is no event",
+	"internal/ending/":                 "how long to wait for an end is no event",
 	"internal/terminaltest/":           "when a terminal was written to, in tests only",
 	"internal/browsertest/":            "how long a test waits for a page is no event",
 	"internal/attach/":                 "how often a terminal is drawn is no event",
