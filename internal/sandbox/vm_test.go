@@ -144,6 +144,7 @@ func TestDockerSandbox(t *testing.T) {
 	t.Setenv("RALPH_LOOP", "fix")
 	t.Setenv("RALPH_LOOP_DIR", tree+"/.ralph/fix")
 	t.Setenv("RALPH_HOME", home)
+	t.Setenv("RALPH_NOTIFY_URL", "secret")
 	t.Setenv("ANTHROPIC_API_KEY", "secret")
 	argv, env, err := b.Wrap([]string{"/opt/bin/claude", "-c", "echo hello"}, os.Environ())
 	if err != nil {
