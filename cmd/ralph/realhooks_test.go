@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -323,6 +324,33 @@ func TestRealOwnHooks(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A profile that sets another PATH keeps Codex from the name ralph, and not from the path that the
+// prompt has.
+func TestRealCodexLoginShell(t *testing.T) {
+	named := regexp.MustCompile("run `([^`]+) ask 'text'`")
+	r, flags := realCodex(t, func(req modelserver.Request) modelserver.Step {
+		if found := named.FindStringSubmatch(string(req.Body)); found != nil && !req.Holds("ASKED-BY-PATH") {
+			return modelserver.Step{Text: "Asking.", Tools: []modelserver.ToolCall{modelserver.Bash("ralph ask 'by its name'; " + found[1] + " ask ASKED-BY-PATH")}}
+		}
+		return modelserver.Step{Text: "<promise>COMPLETE</promise>"}
+	})
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte("PATH=/usr/bin:/bin\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.env = append(r.env, "HOME="+home)
+	r.run(append([]string{"run", "--name", "night", "-m", "1", "-p", "FIRST-PROMPT"}, flags...)...)
+	var asked []string
+	for _, e := range r.events() {
+		if p, err := event.As[event.QuestionAsked](e); err == nil && e.Type == event.TypeQuestionAsked {
+			asked = append(asked, p.Text)
+		}
+	}
+	if !slices.Equal(asked, []string{"ASKED-BY-PATH"}) {
+		t.Errorf("asked: %q", asked)
 	}
 }
 

@@ -382,8 +382,8 @@ func (l *Loop) removeVM(e *cli.Env) error {
 		return nil
 	}
 	tree, err := repo.WorkTree(place)
-	if err != nil {
-		return nil //nolint:nilerr // the folder is gone, and no loop works there
+	if err != nil { // the folder is gone
+		tree = place
 	}
 	return sandbox.RemoveVM(context.Background(), e.Home, tree)
 }

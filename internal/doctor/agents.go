@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,7 +42,9 @@ type foundAgent struct {
 	Keys *event.Keys `json:"keys,omitempty"`
 	// LoginMissing says that neither a login nor a key was found, and how a person logs in.
 	LoginMissing string `json:"loginMissing,omitempty"`
-	keyMessage   string
+	// ShellNotice says that ralph is not found in the shell in which it runs commands.
+	ShellNotice string `json:"shellNotice,omitempty"`
+	keyMessage  string
 }
 
 // can lists the abilities of the agent's protocol.
@@ -102,6 +105,9 @@ func describe(e *cli.Env, known config.KnownAgent, path string) foundAgent {
 	if credentials.LoginMissing(settings, e.Environ, launch.Asks(e)) {
 		a.LoginMissing = noLogin(known)
 	}
+	if known.Protocol == config.ProtocolCodex {
+		a.ShellNotice = shellNotice(e)
+	}
 	if version, err := programVersion(e, path, "--version"); err != nil {
 		a.Version = "(" + err.Error() + ")"
 	} else {
@@ -117,6 +123,28 @@ func describe(e *cli.Env, known config.KnownAgent, path string) foundAgent {
 
 // noLogin says that an agent cannot pay, and what to do.
 func noLogin(known config.KnownAgent) string { return "no login is found: " + known.Login }
+
+// shellNotice says that a login shell, in which Codex runs commands, does not find ralph with the
+// variables that a loop gives it.
+func shellNotice(e *cli.Env) string {
+	self, shell := runner.OwnProgram(), e.Variable("SHELL")
+	if !slices.Contains([]string{"bash", "zsh", "sh", "dash"}, filepath.Base(shell)) {
+		shell = "/bin/sh"
+	}
+	if filepath.Base(self) != "ralph" {
+		return ""
+	}
+	inLoop := *e
+	inLoop.Environ = runner.WithProgram(e.Environ, self)
+	ctx, cancel := context.WithTimeout(context.Background(), launch.ProgramPatience)
+	defer cancel()
+	const mark = "ralph is at "
+	out, err := launch.Printed(ctx, &inLoop, []string{shell, "-lc", "echo '" + mark + "'\"$(command -v ralph)\""})
+	if err != nil || !strings.Contains(string(out), mark+"\n") { // a profile may print something, too
+		return ""
+	}
+	return fmt.Sprintf("its login shell (%s -l) does not find ralph, so prompts name %s: for prompts of your own put that folder into PATH at the end of the shell's profile", shell, self)
+}
 
 // lookUp finds the agent's program.
 func lookUp(a config.Agent) (path, program string, err error) {

@@ -141,7 +141,7 @@ func (d Report) printAgents(w io.Writer) {
 		if may != "" {
 			may = "may do: " + may
 		}
-		for _, line := range []string{a.LoginMissing, may, a.keyMessage, a.Notice} {
+		for _, line := range []string{a.LoginMissing, a.ShellNotice, may, a.keyMessage, a.Notice} {
 			if line != "" {
 				fmt.Fprintf(w, "      %s\n", render.Clean(line))
 			}

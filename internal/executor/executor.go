@@ -73,6 +73,8 @@ type Config struct {
 	// declare the work done. It must not for an agent whose prompt is not prose, such as a shell.
 	// nil means for no agent.
 	Memory func(place int) bool
+	// Ralph returns what the agent at that place types for ralph; "" for its name. It may be nil.
+	Ralph func(place int) string
 }
 
 func (c Config) memory(place int) bool { return c.Memory != nil && c.Memory(place) }

@@ -173,6 +173,9 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 			parts.Checklist, parts.DoneFile = p.rules.Completion.Checklist, p.rules.Completion.DoneFile
 		}
 		parts.Blocked, parts.Ask = true, true
+		if x.cfg.Ralph != nil {
+			parts.Ralph = x.cfg.Ralph(p.decision.Agent)
+		}
 		if x.cfg.SCM.Publishes() {
 			parts.PullRequest = path.Join(x.loopFolder(), task.PullRequestFile)
 		}

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -135,7 +136,9 @@ func (p Parts) done(base string) string {
 		words = append(words, "If you cannot go on without a person, end with <blocked>why</blocked> alone on a line.")
 	}
 	if p.Ask && !strings.Contains(base, "ralph ask") {
-		words = append(words, "A question that need not stop you: run `ralph ask 'text'`, with `--choice answer` for each answer that you expect, and `--blocks` if the work is not done without an answer. Then work on: the answer comes as a message.")
+		words = append(words, "A question that need not stop you: run `"+cmp.Or(p.Ralph, "ralph")+" ask 'text'`, with `--choice answer` for each answer that you expect, and `--blocks` if the work is not done without an answer. Then work on: the answer comes as a message.")
+	} else if p.Ask && p.Ralph != "" {
+		words = append(words, "Your shell has the program ralph as `"+p.Ralph+"`.")
 	}
 	if p.MinToolCalls > 1 {
 		words = append(words, fmt.Sprintf("A claim that it is done counts only after at least %d uses of tools.", p.MinToolCalls))

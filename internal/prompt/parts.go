@@ -27,6 +27,8 @@ type Parts struct {
 	Blocked bool
 	// Ask says that the agent may ask a person questions with 'ralph ask', in its shell.
 	Ask bool
+	// Ralph is what the agent types for ralph where its shell may not find that name, else empty.
+	Ralph string
 	// MinToolCalls is how many uses of tools a claim needs. The prompt has it from two on: one is
 	// what any work takes.
 	MinToolCalls int

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/acp"
@@ -250,12 +251,27 @@ func (r *runner) environment(place, iteration int) []string {
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
 	}
-	return append(withProgram(env, OwnProgram()), credentials.AgentEnv(a)...)
+	return append(WithProgram(env, OwnProgram()), credentials.AgentEnv(a)...)
 }
 
-// withProgram lets the agent's shell find the program that the prompt names: unless PATH has a
+// ralphFor returns what the agent at that place types for ralph. Codex 0.169.0 runs commands in a
+// login shell, whose profile may set another PATH than the one of the environment.
+func (r *runner) ralphFor(place int) string {
+	self := OwnProgram()
+	if a := r.Settings.AllAgents()[place]; a.ResolvedProtocol() != config.ProtocolCodex || filepath.Base(self) != "ralph" || r.sandbox.Program(self) != self {
+		return ""
+	}
+	if strings.ContainsFunc(self, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("/._-+", c)
+	}) {
+		return "'" + strings.ReplaceAll(self, "'", `'\''`) + "'"
+	}
+	return self
+}
+
+// WithProgram lets the agent's shell find the program that the prompt names: unless PATH has a
 // ralph, the folder of this one comes last in it.
-func withProgram(env []string, self string) []string {
+func WithProgram(env []string, self string) []string {
 	if filepath.Base(self) != "ralph" {
 		return env
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/filewatch"
@@ -36,6 +37,7 @@ var (
 // An exchange is what runner and agent of a virtual machine share.
 type exchange struct {
 	brought map[string][]byte // the memory as the agent got it
+	mu      sync.Mutex        // of what fetches commands
 	cancel  context.CancelFunc
 	ended   chan struct{}
 }
@@ -197,6 +199,8 @@ var commandName = regexp.MustCompile(`^[0-9A-Z]{26}\.json$`)
 // fetchCommands moves commands of the agent into its part of the loop's inbox, where the runner
 // finds them.
 func (r *runner) fetchCommands() error {
+	r.exchange.mu.Lock()
+	defer r.exchange.mu.Unlock()
 	loop, err := folderOfAgent(r.sandbox.LoopDir())
 	if err != nil {
 		return err

@@ -149,7 +149,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, AgentDir: r.sandbox.LoopDir(), Env: r.ownEnvironment(),
 		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Hold: r.holdDrafts,
-		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
+		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory, Ralph: r.ralphFor,
 	})
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)

@@ -20,7 +20,7 @@ func TestAgentFindsRalph(t *testing.T) {
 		{list("/none", other), "ralph", list("/none", other)},
 		{"/none", "ralph.test", "/none"},
 	} {
-		if got := lastOf(withProgram([]string{"PATH=" + row.path}, filepath.Join(here, row.program)), "PATH"); got != row.want {
+		if got := lastOf(WithProgram([]string{"PATH=" + row.path}, filepath.Join(here, row.program)), "PATH"); got != row.want {
 			t.Errorf("%s with PATH=%s: %s, want %s", row.program, row.path, got, row.want)
 		}
 	}

@@ -69,7 +69,7 @@ func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 		inside = []string{selfInside, "inside", "--proxy", b.proxy.Socket, "--"}
 	}
 	for _, entry := range slices.Concat(b.passed(env), b.leads(env), b.caches()) {
-		wrapped = append(wrapped, "--env", entry)
+		wrapped = append(wrapped, "--env", b.argument(entry))
 	}
 	return slices.Concat(append(wrapped, b.Image), inside, argv), env
 }
@@ -97,6 +97,17 @@ func (b *Box) passed(env []string) (passed []string) {
 		}
 	}
 	return passed
+}
+
+// argument is a variable as an argument of the engine, which other users see. What may be a secret
+// is its name alone: the engine takes the value from its own environment.
+func (b *Box) argument(entry string) string {
+	name, _, _ := strings.Cut(entry, "=")
+	plain := []string{"RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_PORT_BASE", "RALPH_OUTLIVE", "RALPH_MACHINE"}
+	if slices.Contains(b.Pass, name) || strings.HasPrefix(name, "RALPH_") && !slices.Contains(plain, name) {
+		return name
+	}
+	return entry
 }
 
 // sweepTime bounds one call of the engine.
@@ -144,7 +155,10 @@ func feed(ctx context.Context, patience time.Duration, input []byte, program str
 		err = exit.Failure()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", program, args[0], err, strings.Join(strings.Fields(errs.String()), " "))
+		if args[0] == "sandbox" { // of which docker has several commands
+			program, args = program+" "+args[0], args[1:]
+		}
+		return "", fmt.Errorf("%s %s: %w%s", program, args[0], err, strings.TrimSuffix(": "+strings.Join(strings.Fields(errs.String()), " "), ": "))
 	}
 	return out.String(), nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/filelock"
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
@@ -41,14 +42,8 @@ const (
 // MachineOf returns the name of the machine of a folder, and the folder in ralph's home with what
 // ralph knows of it.
 func MachineOf(home, tree string) (name, dir string) {
-	clean := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' {
-			return r
-		}
-		return '-'
-	}, filepath.Base(tree))
 	sum := sha256.Sum256([]byte(tree))
-	name = "ralph-" + strings.Trim(clean[:min(len(clean), 40)], "-.") + "-" + hex.EncodeToString(sum[:6])
+	name = "ralph-" + strings.ReplaceAll(registration.SlugName(filepath.Base(tree)), "_", "-") + "-" + hex.EncodeToString(sum[:6])
 	return name, filepath.Join(home, machinesFolder, name)
 }
 
@@ -57,13 +52,16 @@ const machinesFolder = "machines" // in ralph's home
 // prepareVM makes the machine, or stops it so that it sees the files as they are, or joins the
 // loops that use it.
 func (b *Box) prepareVM(ctx context.Context) error {
-	if err := errors.Join(b.prepareState(), os.MkdirAll(b.LoopDir(), 0o700)); err != nil {
+	if err := b.prepareState(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
 	for {
 		lock, alone, err := lockMachine(b.Machine)
+		if lock != nil && err == nil {
+			err = os.MkdirAll(b.LoopDir(), 0o700)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -95,6 +93,9 @@ func (b *Box) prepareVM(ctx context.Context) error {
 // lockMachine locks a machine, for this loop alone if no other uses it. It returns no file if
 // another loop has it alone. A file that was removed meanwhile is no lock.
 func lockMachine(dir string) (lock *os.File, alone bool, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, false, err
+	}
 	path := filepath.Join(dir, "lock")
 	lock, err = safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

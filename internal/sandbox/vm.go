@@ -346,12 +346,9 @@ func (b *Box) inVM(argv, env []string) (wrapped, environment []string) {
 		wrapped = append(wrapped, "-i", "-w", b.Dir)
 		for _, entry := range append(b.passed(env), "RALPH_LOOP_DIR="+dir, "TASK_FOLDER="+dir, "RALPH_MACHINE="+b.Name) {
 			name, value, _ := strings.Cut(entry, "=")
-			switch {
-			case name == "HOME" || name == "RALPH_HOME" || (name == "RALPH_LOOP_DIR" || name == "TASK_FOLDER") && value != dir:
-			case slices.Contains(b.Pass, name):
-				wrapped = append(wrapped, "-e", name)
-			default:
-				wrapped = append(wrapped, "-e", entry)
+			outside := (name == "RALPH_LOOP_DIR" || name == "TASK_FOLDER") && value != dir
+			if !outside && name != "HOME" && name != "RALPH_HOME" {
+				wrapped = append(wrapped, "-e", b.argument(entry))
 			}
 		}
 	}

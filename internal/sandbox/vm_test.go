@@ -144,6 +144,7 @@ func TestDockerSandbox(t *testing.T) {
 	t.Setenv("RALPH_LOOP", "fix")
 	t.Setenv("RALPH_LOOP_DIR", tree+"/.ralph/fix")
 	t.Setenv("RALPH_HOME", home)
+	t.Setenv("RALPH_NOTIFY_URL", "secret")
 	t.Setenv("ANTHROPIC_API_KEY", "secret")
 	argv, env, err := b.Wrap([]string{"/opt/bin/claude", "-c", "echo hello"}, os.Environ())
 	if err != nil {
@@ -275,7 +276,7 @@ func TestMachineRefused(t *testing.T) {
 	for name, row := range map[string]struct{ file, err, hint string }{
 		"half made":        {"fail-exec", "exec failed", ""},
 		"writes the files": {"leaks", "cannot keep the files of the loop from an agent that works beside them", "--worktree"},
-		"does not answer":  {"off", "sandbox docker-sandbox is not available here: docker sandbox: ", "start Docker Desktop 4.58 or later"},
+		"does not answer":  {"off", "sandbox docker-sandbox is not available here: docker sandbox ls: exit status 1: Docker Desktop is not running", "start Docker Desktop 4.58 or later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := docker(t)
