@@ -21,7 +21,8 @@ import (
 // errors differ only in ids, numbers and times. One iteration earlier it waits, and two earlier the
 // agent gets a hint with the evidence. (With a limit of 2, the first iteration gives the hint; with
 // 1, nothing comes before the end.) Iterations that a person, a limit or a dead runner interrupted
-// count neither way, nor do empty iterations and those in which a repository could not be read.
+// count neither way, nor do empty iterations, those in which a repository could not be read, and
+// those that failed because another program holds a lock.
 type Breaker struct {
 	// fingerprint of the files, as far as the open iteration inspected them
 	Place string   `json:"place,omitempty"`
@@ -131,6 +132,9 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	switch p.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
 		return // they show nothing about the work, and the hint is still unread
+	}
+	if p.Outcome == event.OutcomeFailed && p.Progress != event.ProgressYes && held(p.Error) {
+		return // the lock may be free next time
 	}
 	b.Hint = ""
 	if b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place) {

@@ -218,6 +218,7 @@ func TestBreakerCounts(t *testing.T) {
 		"and what was limited":                             {[]event.Payload{done("no"), limited, done("no")}, 2, 0, false},
 		"the same error with progress":                     {[]event.Payload{fails("a"), fails("a"), event.IterationEnded{Outcome: event.OutcomeFailed, Error: "a", Progress: "yes"}}, 0, 0, true},
 		"the same error again":                             {[]event.Payload{fails("a"), fails("a"), fails("a")}, 0, 3, false},
+		"a lock of another program is left out":            {[]event.Payload{fails("a"), end(event.OutcomeFailed, "no", "Error: database is locked"), fails("a")}, 0, 2, false},
 		"another error begins again":                       {[]event.Payload{fails("a"), fails("a"), fails("b")}, 0, 1, false},
 		"an iteration that went well takes errors back":    {[]event.Payload{fails("a"), fails("a"), done("yes"), fails("a")}, 0, 1, true},
 		"silence between them takes them back":             {[]event.Payload{fails("a"), end(event.OutcomeIdle, "", "a"), fails("a")}, 0, 1, false},

@@ -85,6 +85,11 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 		}
 		l.Changes += len(st.entries)
 	}
+	hidden, err := g.hiddenChanges(ctx)
+	if err != nil {
+		return err
+	}
+	l.Changes += hidden
 	own, err := g.commonDir(ctx)
 	if err != nil {
 		return err
@@ -113,6 +118,42 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 	n, err := strconv.Atoi(count)
 	l.Left += n
 	return err
+}
+
+// hiddenChanges counts the files that differ from the index and that git status passes over: the
+// index says "assume unchanged" or "skip worktree" of them.
+func (g git) hiddenChanges(ctx context.Context) (int, error) {
+	out, err := g.read(ctx, "ls-files", "-z", "-v", "--stage")
+	if err != nil {
+		return 0, err
+	}
+	var hidden []byte
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		tag, file, _ := bytes.Cut(entry, []byte(" ")) // a small letter, or S
+		_, name, ok := bytes.Cut(file, []byte("\t"))
+		if !ok || bytes.Equal(tag, bytes.ToUpper(tag)) && tag[0] != 'S' || bytes.HasPrefix(file, []byte("160000 ")) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(g.dir, filepath.FromSlash(string(name)))); err == nil {
+			hidden = append(append(hidden, file...), 0)
+		}
+	}
+	if len(hidden) == 0 {
+		return 0, nil
+	}
+	own, remove, err := g.ownIndex(nil)
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	_, err = own.feed(ctx, hidden, "update-index", "-z", "--index-info")
+	if err == nil {
+		_, err = own.readFailed(ctx, 1, "update-index", "-q", "--refresh") // 1: some differ
+	}
+	if err == nil {
+		out, err = own.read(ctx, "diff-files", "-z", "--name-only")
+	}
+	return bytes.Count(out, []byte{0}), err
 }
 
 func (g git) commonDir(ctx context.Context) (string, error) {

@@ -46,6 +46,12 @@ func (k *worker) repository(name string) {
 var works = map[string]func(*worker){
 	"untracked file": func(k *worker) { k.side.write(k.name(), k.content()) },
 	"commit":         (*worker).commit,
+	"hidden change": func(k *worker) {
+		name := k.name()
+		k.commit()
+		k.side.git("update-index", []string{"--assume-unchanged", "--skip-worktree"}[k.rand.IntN(2)], name)
+		k.side.write(name, k.content())
+	},
 	"ignored file":   func(k *worker) { k.side.write(k.name()+".tmp", k.content()) },
 	"ignored folder": func(k *worker) { k.side.write("build/"+k.name(), k.content()) },
 	"ignored copy": func(k *worker) {
@@ -179,5 +185,26 @@ func TestLossesAreFound(t *testing.T) {
 	}
 	if nothing < seeds/10 {
 		t.Errorf("in only %d of %d work trees nothing would have been lost", nothing, seeds)
+	}
+}
+
+func TestHiddenChangesAreFound(t *testing.T) {
+	for _, flag := range []string{"--assume-unchanged", "--skip-worktree"} {
+		main := born(t)
+		main.write("edited", "as it is committed")
+		main.write("same", "as it is committed")
+		main.write("away", "as it is committed")
+		main.commit("all")
+		side := main.worktree("side")
+		side.git("update-index", flag, "edited", "same", "away")
+		side.remove("away") // as in a sparse work tree
+		for changes, text := range []string{"as it is committed", "as a person wants it"} {
+			side.write("edited", text)
+			l, err := FindLosses(t.Context(), side.dir, main.dir)
+			must(t, err)
+			if l.Changes != changes {
+				t.Errorf("%s, %q: %d changes, want %d", flag, text, l.Changes, changes)
+			}
+		}
 	}
 }

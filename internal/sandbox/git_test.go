@@ -134,6 +134,9 @@ cp -r b a/c; git -C a add c; git -C a commit -q -m two; git add a; git commit -q
 for dir in a b a/c; do cp run $dir/.git/hooks/post-index-change; git -C $dir config core.fsmonitor "$PWD/run"; rm -f run.ran; done
 own=$(git rev-parse --absolute-git-dir); mkdir "$own/rebase-merge"; cd "$own/rebase-merge"
 printf 'pick %s\nexec %s/run\nx %s/run\n' "$(git rev-parse HEAD)" "$OLDPWD" "$OLDPWD" > git-rebase-todo
+git rev-parse HEAD | tee onto orig-head | git commit-tree -p HEAD -m three "HEAD^{tree}" > three; echo "pick $(cat three)" >> git-rebase-todo
+touch interactive; git symbolic-ref HEAD > head-name; git -C "$OLDPWD" checkout -q --detach
+mkdir "$own/sequencer" "$OLDPWD/git-merge-a"; echo a/../run > strategy; printf '[Options] Strategy = "a/../run"\n' > "$own/sequencer/opts"
 `)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
@@ -144,7 +147,7 @@ printf 'pick %s\nexec %s/run\nx %s/run\n' "$(git rev-parse HEAD)" "$OLDPWD" "$OL
 				t.Fatal(err)
 			}
 			said := strings.Join(notes, "\n")
-			for _, name := range []string{"a/.git/config", "a/.git/hooks/post-index-change", "b/.git/config", "a/c/.git/config", "rebase-merge/git-rebase-todo"} {
+			for _, name := range []string{"a/.git/config", "a/.git/hooks/post-index-change", "b/.git/config", "a/c/.git/config", "rebase-merge/git-rebase-todo", "rebase-merge/strategy", "sequencer/opts"} {
 				if !strings.Contains(said, name) {
 					t.Errorf("%s is not named: %s", name, said)
 				}
@@ -152,6 +155,7 @@ printf 'pick %s\nexec %s/run\nx %s/run\n' "$(git rev-parse HEAD)" "$OLDPWD" "$OL
 			if todo := read(t, b.Git.todo()); !strings.HasPrefix(todo, "pick ") || strings.Contains(todo, "run") {
 				t.Errorf("the rebase is %q", todo)
 			}
+			command(t, b.Dir, "sh", "-c", "git rebase --continue || true") // a pick without changes ends it
 			command(t, b.Dir, "git", "status")
 			command(t, b.Dir, "git", "add", "-A")
 			command(t, b.Dir, "git", "status")

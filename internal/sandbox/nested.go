@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // A git that finds a repository in the work tree, or in its index, asks it for its state, with the
@@ -75,6 +76,9 @@ func (b *Box) runnable() (map[string]digest, error) {
 		if more, err := repo.Gitlinks(ctx, trees[0]); err == nil { // else git finds nothing there either
 			trees = append(trees, more...)
 		}
+	}
+	for _, path := range b.Git.strategies() {
+		found[path] = digestOf(path)
 	}
 	return found, nil
 }
@@ -169,6 +173,36 @@ func (b *Box) putBackNested() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// ownStrategies are the ways to merge that are a part of git.
+var ownStrategies = []string{"ort", "recursive", "resolve", "octopus", "ours", "subtree"}
+
+// optionStrategy finds the strategy in the options of a cherry-pick or revert.
+var optionStrategy = units.Pattern(`(?im)^\s*(?:\[[^\]\n]*\]\s*)?strategy\s*=(.*)$`)
+
+// strategies returns the files of an unfinished rebase, cherry-pick or revert that name another way
+// to merge: git runs the program git-merge-NAME for it, and NAME can lead into the work tree.
+func (r Repository) strategies() (paths []string) {
+	rebase, pick := filepath.Join(r.Own, "rebase-merge", "strategy"), filepath.Join(r.Own, "sequencer", "opts")
+	for _, path := range []string{rebase, pick} {
+		text, err := safefile.Read(path, maxPin)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		names := []string{string(text)}
+		if path == pick {
+			names = nil
+			for _, option := range optionStrategy().FindAllSubmatch(text, -1) {
+				names = append(names, string(option[1]))
+			}
+		}
+		other := func(name string) bool { return !slices.Contains(ownStrategies, strings.TrimSpace(name)) }
+		if err != nil || slices.ContainsFunc(names, other) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // todo is what an unfinished rebase does next.
