@@ -50,28 +50,28 @@ func (r *runner) openSandbox(ctx context.Context) error {
 	if mode == sandbox.None || mode == "" {
 		return nil
 	}
-	var why string
-	if mode == sandbox.Auto {
-		if ServedByVM(r.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
-			err := r.openMode(ctx, sandbox.DockerSandbox, "")
-			if err == nil {
-				return nil
-			}
-			why = err.Error()
-		}
-		var others string
-		mode, others = Strongest(ctx, r.Home, r.Tree != r.Project)
-		why = strings.TrimPrefix(why+"; "+others, "; ")
-		if why = strings.TrimSuffix(why, "; "); mode == sandbox.None {
-			r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(sandbox.Open), Why: why}
+	if mode != sandbox.Auto {
+		return r.openMode(ctx, mode)
+	}
+	var why []string
+	if ServedByVM(r.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
+		err := r.openMode(ctx, sandbox.DockerSandbox)
+		if err == nil {
 			return nil
 		}
+		r.warn(fmt.Errorf("%w; auto looks for another sandbox", err))
+		why = append(why, err.Error())
 	}
-	return r.openMode(ctx, mode, why)
+	mode, others := Strongest(ctx, r.Home, r.Tree != r.Project)
+	if mode == sandbox.None {
+		r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(sandbox.Open), Why: strings.Join(append(why, others), "; ")}
+		return nil
+	}
+	return r.openMode(ctx, mode)
 }
 
 // openMode opens a sandbox of that mode.
-func (r *runner) openMode(ctx context.Context, mode sandbox.Mode, why string) error {
+func (r *runner) openMode(ctx context.Context, mode sandbox.Mode) error {
 	p, err := r.sandboxPolicy(ctx, mode)
 	if err == nil {
 		r.sandbox, err = sandbox.OpenBox(ctx, p)
@@ -90,7 +90,7 @@ func (r *runner) openMode(ctx context.Context, mode sandbox.Mode, why string) er
 		r.sandbox = nil
 		return err
 	}
-	r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(p.Network), Hosts: p.Hosts, Why: why}
+	r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(p.Network), Hosts: p.Hosts}
 	return nil
 }
 
