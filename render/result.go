@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 )
 
-// Result says in one line what a loop that is over came to, as far as that is known: 3 iterations, 2
-// files +26 −4, $0.01, 12m3s.
+// Result says in one line what a loop that is over came to, as far as that is known:
+// 3 iterations, 2 files +26 −4, $0.01, 12m3s.
 func Result(v projector.View) string {
 	count := units.Count{Begun: v.Begun, Refunded: v.Refunded, Maximum: v.MaximumIterations}
 	var changed *event.Difference
@@ -45,6 +45,8 @@ func Changed(d *event.Difference) string {
 		return ""
 	case *d == event.Difference{}:
 		return "no file changed"
+	case d.Files == 0: // all of them differed before
+		return fmt.Sprintf("+%d −%d", d.Insertions, d.Deletions)
 	}
 	return fmt.Sprintf("%s +%d −%d", units.Quantity(d.Files, "file"), d.Insertions, d.Deletions)
 }
