@@ -62,7 +62,8 @@ type Receipt struct {
 // A NotRunningError says that a loop has no runner, which alone takes commands.
 type NotRunningError struct {
 	Loop   string
-	Reason string // why it has ended; empty for one whose runner died
+	Kind   inbox.Kind // of the command
+	Reason string     // why it has ended; empty for one whose runner died
 }
 
 func (e *NotRunningError) Error() string {
@@ -102,7 +103,7 @@ func Send(ctx context.Context, loop registry.Status, c inbox.Command, patience t
 	case !loop.Live.Alive && c.Kind == inbox.Answer:
 		return keepAnswer(r, loop, c)
 	case !loop.Live.Alive:
-		return r, &NotRunningError{loop.Name, loop.Head.Reason}
+		return r, &NotRunningError{loop.Name, c.Kind, loop.Head.Reason}
 	}
 	_, from, err := journal.Last(loop.Dir, 1)
 	if err != nil {

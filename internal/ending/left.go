@@ -21,7 +21,7 @@ func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
 	case err != nil:
 		return err
 	case len(left) == 0:
-		return send.Explain(e, s, &client.NotRunningError{Loop: s.Name, Reason: s.Head.Reason})
+		return send.Explain(e, s, &client.NotRunningError{Loop: s.Name, Kind: inbox.Kill, Reason: s.Head.Reason})
 	case !now:
 		return cli.Refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.NameToType(s)), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
 	}

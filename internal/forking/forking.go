@@ -95,7 +95,11 @@ func snapshotOf(ctx context.Context, e *cli.Env, s registry.Status, at int) (rep
 	if len(all) == 0 {
 		return repo.Iteration{}, cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
 	}
-	return repo.Iteration{}, cli.Refuse(fmt.Sprintf("there are those before iterations %d to %d, so far as snapshots.keep keeps them", first, last), "loop %s has no snapshot before iteration %d", s.Name, at)
+	there := fmt.Sprintf("there are those before iterations %d to %d, so far as snapshots.keep keeps them", first, last)
+	if first == last {
+		there = fmt.Sprintf("there is the one before iteration %d", first)
+	}
+	return repo.Iteration{}, cli.Refuse(there, "loop %s has no snapshot before iteration %d", s.Name, at)
 }
 
 // maxForks is how many names are tried for a fork without one.
@@ -326,10 +330,10 @@ func (c *copier) started(e event.Event) (event.Draft, error) {
 	if err != nil {
 		return event.Draft{}, err
 	}
-	if file := runner.PromptFile(&loopstate.State{Lifecycle: policy.Lifecycle{Task: p.Task, Dir: p.Dir, Host: p.Host}}, c.from.Dir); cli.Within(c.from.Dir, file) {
-		p.Task.File = strings.Replace(file, c.from.Dir, c.to.Dir, 1) // a copy is there
-	} else {
-		p.Task.File = file
+	was := loopstate.State{Lifecycle: policy.Lifecycle{Task: p.Task, Dir: p.Dir, Host: p.Host}}
+	p.Task.File = runner.PromptFile(&was, c.from.Dir)
+	if cli.Within(c.from.Dir, p.Task.File) {
+		p.Task.File = strings.Replace(p.Task.File, c.from.Dir, c.to.Dir, 1) // a copy is there
 	}
 	p.ForkOf = &event.ForkOf{Name: c.from.Name, ID: p.ID, Dir: c.from.Dir, Iteration: c.At, Snapshot: c.to.Snapshot}
 	p.Name, p.ID, p.Dir, p.Project, p.TraceParent = c.to.Name, c.to.ID, c.to.Dir, c.workDir, ""

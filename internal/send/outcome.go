@@ -38,7 +38,7 @@ func refusal(f client.Receipt) error {
 	if f.Outcome != client.Refused {
 		return nil
 	}
-	return cli.Refuse(hint(f), "%s was refused: %s", f.Kind, f.Why)
+	return cli.Refuse(hint(f), "%s was refused by loop %s: %s", f.Kind, f.Loop, f.Why)
 }
 
 // Message says in a line what became of a command that was not refused.
@@ -89,11 +89,18 @@ func hint(f client.Receipt) string {
 	if f.Kind == inbox.Answer {
 		return fmt.Sprintf("'ralph answer %s' lists the open questions", f.Loop)
 	}
-	if f.Kind != inbox.Set || slices.Contains(config.LiveKeys(), f.Key) {
-		return ""
+	switch {
+	case f.Kind != inbox.Set:
+		return fmt.Sprintf("'ralph status %s' shows what it does", f.Loop)
+	case slices.Contains(config.LiveKeys(), f.Key):
+		return fmt.Sprintf("'ralph doctor --schema' and docs/reference/settings.md say what %s takes", f.Key)
 	}
 	if _, known := config.Text(config.Defaults(), f.Key); !known {
-		return "these may change: " + strings.Join(config.LiveKeys(), ", ")
+		these := "these may change: " + strings.Join(config.LiveKeys(), ", ")
+		if near := config.Nearest(f.Key, config.LiveKeys()); near != "" {
+			these = fmt.Sprintf("did you mean %s? ", near) + these
+		}
+		return these
 	}
 	return fmt.Sprintf("'ralph stop %s', then 'ralph start %s --resume --set %s=…'", f.Loop, f.Loop, f.Key)
 }
@@ -101,7 +108,11 @@ func hint(f client.Receipt) string {
 // Explain adds the next step to an error of [client.Send].
 func Explain(e *cli.Env, s registry.Status, err error) error {
 	resume := fmt.Sprintf("'ralph start %s --resume' resumes it", e.NameToType(s))
-	if _, ok := errors.AsType[*client.NotRunningError](err); ok {
+	if idle, ok := errors.AsType[*client.NotRunningError](err); ok {
+		switch idle.Kind {
+		case inbox.Stop, inbox.StopNow, inbox.Kill:
+			resume = fmt.Sprintf("'ralph why %s' says why it ended; %s", e.NameToType(s), resume)
+		}
 		return cli.Refuse(resume, "%w", err)
 	}
 	untaken, ok := errors.AsType[*client.UntakenError](err)
