@@ -15,12 +15,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
@@ -162,7 +164,7 @@ func (f Fork) fill(ctx context.Context, e *cli.Env, s registry.Status, w *worksp
 	if err := repo.CopyIterations(ctx, e.Root(), s.ID, done.ID, f.At, e.Environ...); err != nil {
 		return err
 	}
-	for _, name := range []string{task.TaskFile, task.ReflectFile, frozenName} {
+	for _, name := range []string{task.TaskFile, task.ReflectFile, runner.PromptCopy, frozenName} {
 		text, err := safefile.ReadLinked(filepath.Join(s.Dir, name), runner.MaxPrompt)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -292,10 +294,17 @@ func (c *copier) take(e event.Event, opt journal.Options) error {
 		return errCut
 	default:
 		d := event.Draft{Type: e.Type, By: e.By(), Iter: e.Iter, Cause: c.seqs[e.Cause], Data: e.Data(), Raw: e.Raw()}
-		if e.Type == event.TypeLoopStarted {
-			if d, err = c.started(e); err != nil {
-				return err
-			}
+		switch e.Type {
+		case event.TypeLoopStarted:
+			d, err = c.started(e)
+		case event.TypeLoopResumed: // the places that it names are the other loop's
+			var p event.LoopResumed
+			p, err = event.As[event.LoopResumed](e)
+			p.Dir, p.Project, p.Task = "", "", nil
+			d.Data = event.Encode(p, e.By()).Data
+		}
+		if err != nil {
+			return err
 		}
 		written, err = c.writer.Append([]event.Draft{d})
 	}
@@ -316,6 +325,11 @@ func (c *copier) started(e event.Event) (event.Draft, error) {
 	p, err := event.As[event.LoopStarted](e)
 	if err != nil {
 		return event.Draft{}, err
+	}
+	was := loopstate.State{Lifecycle: policy.Lifecycle{Task: p.Task, Dir: p.Dir, Host: p.Host}}
+	p.Task.File = runner.PromptFile(&was, c.from.Dir)
+	if cli.Within(c.from.Dir, p.Task.File) {
+		p.Task.File = strings.Replace(p.Task.File, c.from.Dir, c.to.Dir, 1) // a copy is there
 	}
 	p.ForkOf = &event.ForkOf{Name: c.from.Name, ID: p.ID, Dir: c.from.Dir, Iteration: c.At, Snapshot: c.to.Snapshot}
 	p.Name, p.ID, p.Dir, p.Project, p.TraceParent = c.to.Name, c.to.ID, c.to.Dir, c.workDir, ""

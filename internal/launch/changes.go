@@ -56,9 +56,9 @@ func (v *Start) confirmForeign(e *cli.Env, before loopState) error {
 // foreignSettings lists the prompt and the settings of a loop that was not begun here.
 func foreignSettings(e *cli.Env, dir string, before loopState) []string {
 	var lines []string
-	switch task := before.State.Lifecycle.Task; {
-	case task.File != "":
-		lines = append(lines, "its prompt is the file "+task.File)
+	switch task, file := before.State.Lifecycle.Task, runner.PromptFile(&before.State, dir); {
+	case file != "":
+		lines = append(lines, "its prompt is the file "+file)
 	case task.Text != nil:
 		lines = append(lines, "its prompt is "+strconv.Quote(units.Cut(task.Text.Text, maxGiven)))
 	}
@@ -166,7 +166,7 @@ func (v *Start) checkSettings(e *cli.Env, before loopState) error {
 	if len(files) == 0 {
 		return nil
 	}
-	loaded, err := e.Settings(nil, workDirOf(e, before))
+	loaded, err := e.Settings(nil, WorkDirOf(e.Root(), before))
 	if err != nil {
 		return err
 	}

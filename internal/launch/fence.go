@@ -11,9 +11,10 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/registry"
 )
 
-// FenceName is the file in a loop's folder that says that the loop was exported. While it is there,
+// FenceName is the file in a loop's folder that says that the loop was moved. While it is there,
 // the loop is not resumed: two machines would do the same work.
 const FenceName = "moved.json"
 
@@ -80,7 +81,19 @@ func checkFence(name, dir string) error {
 	}
 	next := "resume it where it was imported"
 	if !f.Complete {
-		next = fmt.Sprintf("'ralph export %s' writes the file again", name)
+		next = fmt.Sprintf("'ralph export %s --move' writes the file again", name)
 	}
-	return cli.Refuse(fmt.Sprintf("%s; 'ralph export %s --undo' takes it back", next, name), "loop %s cannot be resumed here: %s", name, f.Text())
+	return cli.Refuse(fmt.Sprintf("%s; 'ralph export %s --undo' takes it back", next, name), "loop %s was moved, and cannot be resumed here: %s", name, f.Text())
+}
+
+// checkCopies refuses to resume a loop while a copy of it runs on this machine: both would do the
+// same work, and their processes have the same mark.
+func checkCopies(e *cli.Env, name, dir, id string) error {
+	copies, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return id != "" && entry.ID == id && entry.Dir != dir })
+	for _, s := range copies {
+		if s.Live.Alive {
+			return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends that one", s.Dir), "loop %s cannot be resumed: a copy of it runs in %s", name, s.Project)
+		}
+	}
+	return err
 }

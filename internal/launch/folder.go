@@ -234,23 +234,23 @@ func heldError(name string, live registry.Liveness) error {
 		"%w", &registration.HeldError{Loop: name, PID: live.PID, Host: live.Host, Since: live.Since})
 }
 
-// workDirOf returns the folder in which the agent of a resumed loop works: the same as before. If
+// WorkDirOf returns the folder in which the agent of a resumed loop works: the same as before. If
 // the project was moved, it is the folder at the same place in it; if it is gone, the project's
 // folder. The journal may be a stranger's, and a link at that place may lead anywhere: a folder
 // outside of the project is none of its.
-func workDirOf(e *cli.Env, before loopState) string {
+func WorkDirOf(root string, before loopState) string {
 	life := before.State.Lifecycle
 	inside, err := filepath.Rel(filepath.Dir(filepath.Dir(life.Dir)), life.Project)
 	if err != nil {
-		return e.Root()
+		return root
 	}
-	project, err := os.OpenRoot(e.Root())
+	project, err := os.OpenRoot(root)
 	if err != nil {
-		return e.Root()
+		return root
 	}
 	defer project.Close()
 	if info, err := project.Stat(inside); err != nil || !info.IsDir() {
-		return e.Root()
+		return root
 	}
-	return filepath.Join(e.Root(), inside)
+	return filepath.Join(root, inside)
 }

@@ -40,7 +40,7 @@ func TestWorkDirIsWithinProject(t *testing.T) {
 	}
 	for name, want := range map[string]string{"part": "part", "gone": "", "out": "", "..": "", "out/project": ""} {
 		before := loopState{State: loopstate.State{Lifecycle: policy.Lifecycle{Dir: "/src/.ralph/demo", Project: filepath.Join("/src", name)}}}
-		if got := workDirOf(e, before); got != filepath.Join(e.Cwd, want) {
+		if got := WorkDirOf(e.Root(), before); got != filepath.Join(e.Cwd, want) {
 			t.Errorf("%s: the agent works in %s; want %q in the project", name, got, want)
 		}
 	}

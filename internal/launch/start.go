@@ -128,6 +128,9 @@ func (v *Start) check(e *cli.Env) (loopState, error) {
 		if err := checkFence(v.Name, v.Dir); err != nil {
 			return before, err
 		}
+		if err := checkCopies(e, v.Name, v.Dir, before.State.Lifecycle.ID); err != nil {
+			return before, err
+		}
 	}
 	if before.Exists && !v.Resume && !v.Fresh {
 		name := v.Name
@@ -159,7 +162,7 @@ func (v *Start) prepare(e *cli.Env) (runner.Config, error) {
 	}
 	v.workDir = e.WorkDir()
 	if v.Resume {
-		v.workDir = workDirOf(e, before)
+		v.workDir = WorkDirOf(e.Root(), before)
 		if err := v.findWorktree(e); err != nil {
 			return runner.Config{}, err
 		}

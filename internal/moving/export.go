@@ -1,6 +1,7 @@
 package moving
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/internal/workspace"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -24,42 +27,55 @@ type Exported struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
 	Repo  *Repo  `json:"repo,omitempty"`
+	Moved bool   `json:"moved,omitempty"` // the loop is not resumed here any more
 	// Left are names in the loop's folder that are not in the file.
 	Left []string `json:"left,omitempty"`
+
+	prompt string // the prompt file, where it is not in the loop's folder
 }
 
 // mostLeft is how many of these names a message has.
 const mostLeft = 10
 
-// Export writes a loop that no runner works on to a new file. output may be empty: NAME.ralph in
-// the current folder.
-func Export(ctx context.Context, e *cli.Env, s registry.Status, output string) (Exported, error) {
-	if output == "" {
-		output = s.Name + ".ralph"
-	}
-	x := Exported{Name: s.Name, File: e.Abs(output)}
-	if _, err := os.Lstat(x.File); err == nil {
-		return x, cli.Refuse("choose another with -o FILE", "%s exists", output)
+// Check refuses what cannot be exported: a loop that runs, or to a file that exists. output may be
+// empty: NAME.ralph in the current folder. seq is the loop's last event.
+func Check(e *cli.Env, s registry.Status, output string) (file string, seq event.Seq, err error) {
+	output = cmp.Or(output, s.Name+".ralph")
+	file = e.Abs(output)
+	if _, err := os.Lstat(file); err == nil {
+		return "", 0, cli.Refuse("choose another with -o FILE", "%s exists", output)
 	}
 	before, err := launch.InspectLoop(s.Dir)
 	switch {
 	case err != nil:
-		return x, err
+		return "", 0, err
 	case before.Live.Alive:
-		return x, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; it continues where it is imported", s.Name), "loop %s is running", s.Name)
+		return "", 0, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; it continues where it is imported", s.Name), "loop %s is running", s.Name)
 	case before.Damage != nil:
-		return x, fmt.Errorf("loop %s: %w", s.Name, before.Damage)
+		return "", 0, fmt.Errorf("loop %s: %w", s.Name, before.Damage)
 	case !before.Exists:
-		return x, cli.Refuse("'ralph list --all' shows what there is", "loop %s has not begun", s.Name)
+		return "", 0, cli.Refuse("'ralph list --all' shows what there is", "loop %s has not begun", s.Name)
 	}
 	if left, err := send.LeftBy(s); err != nil {
-		return x, err
+		return "", 0, err
 	} else if len(left) > 0 {
-		return x, cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
+		return "", 0, cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
+	}
+	return file, before.State.Seq, nil
+}
+
+// Export writes a loop that no runner works on to a new file, as Check says. A loop that moves is
+// not resumed here any more.
+func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, move bool) (Exported, error) {
+	x := Exported{Name: s.Name, Moved: move}
+	var seen event.Seq
+	var err error
+	if x.File, seen, err = Check(e, s, output); err != nil {
+		return x, err
 	}
 	err = launch.WithLock(s.Dir, func() error {
 		now, err := launch.InspectLoop(s.Dir)
-		if err == nil && now.State.Seq != before.State.Seq {
+		if err == nil && now.State.Seq != seen {
 			err = launch.ChangedMeanwhile(s.Name)
 		}
 		if err != nil {
@@ -69,6 +85,13 @@ func Export(ctx context.Context, e *cli.Env, s registry.Status, output string) (
 		m := Manifest{
 			Format: formatVersion, Name: s.Name, ID: now.State.Lifecycle.ID, At: e.Now().UTC().Truncate(time.Second), Host: host,
 			Version: cli.BuildVersion(), Inside: ".", Event: uint64(now.State.Seq),
+		}
+		x.prompt = runner.PromptFile(&now.State, s.Dir)
+		if now.State.Rules.Stories || cli.Within(s.Dir, x.prompt) {
+			x.prompt = ""
+		}
+		if !move {
+			return x.write(ctx, e, s, &m)
 		}
 		return x.fenced(ctx, e, s, &m)
 	})
@@ -136,7 +159,8 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 		}
 	}
 	whole := filepath.Join(beside, "whole")
-	if x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName)); err != nil {
+	x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName), x.prompt)
+	if err != nil {
 		return err
 	}
 	if n := len(x.Left); n > 0 {
@@ -165,7 +189,7 @@ func Undo(e *cli.Env, s registry.Status) error {
 		return err
 	}
 	if fence == nil {
-		return cli.Refuse("'ralph export "+s.Name+"' exports it", "loop %s was not exported", s.Name)
+		return cli.Refuse("'ralph list' shows the loops, which can all be resumed here", "loop %s was not moved", s.Name)
 	}
 	if err := launch.WithLock(s.Dir, func() error { return launch.RemoveFence(s.Dir) }); err != nil {
 		return fmt.Errorf("take back loop %s: %w", s.Name, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/workspace"
 )
@@ -31,7 +32,7 @@ var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, guardrail.
 
 // pack writes an archive. It is durable on return, but for its name. It returns the names that it
 // left out of it.
-func pack(name string, m Manifest, dir, bundle, settings string) (left []string, err error) {
+func pack(name string, m Manifest, dir, bundle, settings, prompt string) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func pack(name string, m Manifest, dir, bundle, settings string) (left []string,
 		return nil, err
 	}
 	p := packer{Writer: tar.NewWriter(z)}
-	if err = p.all(m, dir, bundle, settings); err != nil {
+	if err = p.all(m, dir, bundle, settings, prompt); err != nil {
 		return nil, errors.Join(err, z.Close())
 	}
 	if err = p.Close(); err == nil {
@@ -73,7 +74,7 @@ type packer struct {
 	left  []string // in the loop's folder
 }
 
-func (p *packer) all(m Manifest, dir, bundle, settings string) error {
+func (p *packer) all(m Manifest, dir, bundle, settings, prompt string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -92,11 +93,26 @@ func (p *packer) all(m Manifest, dir, bundle, settings string) error {
 	if err := p.file(settingsName, settings); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return p.folder(dir)
+	return p.folder(dir, prompt)
 }
 
-// folder adds the loop's own files. It skips links and devices, which no file of ralph's is.
-func (p *packer) folder(dir string) error {
+// folder adds the loop's own files, and a copy of a prompt file from outside. It skips links and
+// devices, which no file of ralph's is.
+func (p *packer) folder(dir, prompt string) error {
+	copied := ""
+	if prompt != "" {
+		if linked, err := filepath.EvalSymlinks(prompt); err == nil {
+			prompt = linked // as a start takes it
+		}
+		switch err := p.file(loopPrefix+runner.PromptCopy, prompt); {
+		case err == nil:
+			copied = runner.PromptCopy
+		case errors.Is(err, fs.ErrNotExist):
+			p.left = append(p.left, prompt+" (its prompt, which is gone)")
+		default:
+			return err
+		}
+	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -106,6 +122,9 @@ func (p *packer) folder(dir string) error {
 			return err
 		}
 		name = filepath.ToSlash(name)
+		if name == copied {
+			return nil
+		}
 		if entry.Type().IsRegular() && ownFile.MatchString(name) {
 			return p.file(loopPrefix+name, path)
 		}

@@ -220,6 +220,10 @@ func (l *Lifecycle) resume(p event.LoopResumed) {
 	if p.Rules != nil {
 		l.Rules = *p.Rules
 	}
+	if p.Task != nil {
+		l.Task = *p.Task
+	}
+	l.Dir, l.Project = cmp.Or(p.Dir, l.Dir), cmp.Or(p.Project, l.Project)
 	l.Broken = l.Phase.Open()
 	if !l.Broken {
 		l.Phase = Between // a prompt that was being composed is lost

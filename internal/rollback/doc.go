@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -43,10 +42,7 @@ func find(ctx context.Context, e *cli.Env, name string) (trees, error) {
 	if err != nil {
 		return trees{}, fmt.Errorf("loop %s: %w", s.Name, err)
 	}
-	t := trees{Status: s, id: found.State.Lifecycle.ID, dir: found.State.Lifecycle.Project, env: e.Environ, state: found.State}
-	if info, err := os.Stat(t.dir); err != nil || !info.IsDir() {
-		t.dir = s.Project
-	}
+	t := trees{Status: s, id: found.State.Lifecycle.ID, dir: launch.WorkDirOf(s.Project, found), env: e.Environ, state: found.State}
 	t.all, err = repo.Iterations(ctx, t.dir, cmp.Or(t.id, "none"), t.env...)
 	if err == nil && len(t.all) == 0 {
 		err = cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)

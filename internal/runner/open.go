@@ -185,10 +185,21 @@ func (r *runner) begin(state *loopstate.State, rules event.Rules, resumed event.
 func (r *runner) resuming(state *loopstate.State, rec journal.Recovery, rules event.Rules, swept int) event.LoopResumed {
 	about := r.about()[0]
 	host, _ := os.Hostname()
-	return event.LoopResumed{
+	resumed := event.LoopResumed{
 		Host: host, PID: os.Getpid(), Version: r.Version,
 		Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
 	}
+	before := &state.Lifecycle
+	if file := r.promptFile(state); file != before.Task.File {
+		resumed.Task = &event.Source{File: file}
+	}
+	if r.Dir != before.Dir {
+		resumed.Dir = r.Dir
+	}
+	if r.WorkDir != before.Project {
+		resumed.Project = r.WorkDir
+	}
+	return resumed
 }
 
 func (r *runner) source() (event.Source, error) {

@@ -60,7 +60,7 @@ func (r *runner) unable(state *loopstate.State) *event.LoopEnded {
 	ended := func(reason event.Reason, f event.EffectFailed) *event.LoopEnded {
 		return &event.LoopEnded{Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: f.Error, Hint: f.Hint}
 	}
-	if file := state.Lifecycle.Task.File; file != "" && !state.Rules.Stories {
+	if file := r.promptFile(state); file != "" && !state.Rules.Stories {
 		_, err := executor.ReadPrompt(file, r.readFile)
 		if marks, markErr := task.ReadMarks(r.Dir); err != nil && (markErr != nil || !marks.Done) { // else it has to be checked only
 			return ended(event.ReasonConfig, executor.Failure(event.DoBegin, err))

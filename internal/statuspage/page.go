@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
@@ -437,8 +438,8 @@ func (d *page) questions() {
 }
 
 func (d *page) places() {
-	if d.Lifecycle.Task.File != "" {
-		d.add("task", "%s", d.Lifecycle.Task.File)
+	if file := runner.PromptFile(d.State, d.status.Dir); file != "" {
+		d.add("task", "%s", file)
 	} else if d.Lifecycle.Task.Text != nil {
 		d.add("task", "%s", render.Cut(render.Clean(d.Lifecycle.Task.Text.Text), 100))
 	}

@@ -31,7 +31,7 @@ var samples = []event.Payload{
 	},
 	event.LoopResumed{Host: "h", PID: 8, Died: true, Lost: &event.Lost{Segment: "000002-i0001.jsonl", Bytes: 17, Kept: "000002-i0001.jsonl.torn-1"}, Swept: 2, Settings: &event.Settings{
 		Values: []event.Setting{{Key: "limits.cost", Value: "20", From: ".ralph/settings.json:3"}}, SHA256: "ab",
-	}},
+	}, Dir: "/q/.ralph/a", Project: "/q", Task: &event.Source{File: "/q/prompt.md"}},
 	event.LoopConfigured{Key: "maximumIterations", Value: "30", Rules: event.Rules{MaximumIterations: 30}},
 	event.LoopPaused{Why: "a person paused the loop"},
 	event.LoopUnpaused{},

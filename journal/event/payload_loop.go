@@ -107,6 +107,11 @@ type LoopResumed struct {
 	AcceptedChanges bool `json:"acceptedChanges,omitempty"`
 	// Settings are those that the loop was resumed with.
 	Settings *Settings `json:"settings,omitempty"`
+	// Dir, Project and Task are as in loop.started, and set where they differ from before: the loop
+	// was moved.
+	Dir     string  `json:"dir,omitempty"`
+	Project string  `json:"project,omitempty"`
+	Task    *Source `json:"task,omitempty"`
 }
 
 // Lost describes a torn tail that a recovery cut off.
@@ -234,22 +239,23 @@ type Outcome string
 
 // The closed list of outcomes.
 const (
-	OutcomeDone        Outcome = "done"        // the agent finished its turn
-	OutcomeFailed      Outcome = "failed"      // the agent reported an error or its process ended badly
-	OutcomeIdle        Outcome = "idle"        // silent for too long
-	OutcomeOverlong    Outcome = "overlong"    // the iteration took too long
-	OutcomeAborted     Outcome = "aborted"     // a person stopped it, or the loop had run for limits.duration
-	OutcomeInterrupted Outcome = "interrupted" // the runner died under it
-	OutcomeOverspent   Outcome = "overspent"   // the iteration used more money or tokens than one may
-	OutcomeEmpty       Outcome = "empty"       // the turn ended well, and the agent neither said nor did anything
-	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
+	OutcomeDone         Outcome = "done"         // the agent finished its turn
+	OutcomeFailed       Outcome = "failed"       // the agent reported an error or its process ended badly
+	OutcomeIdle         Outcome = "idle"         // silent for too long
+	OutcomeOverlong     Outcome = "overlong"     // the iteration took too long
+	OutcomeAborted      Outcome = "aborted"      // a person stopped it, or the loop had run for limits.duration
+	OutcomeInterrupted  Outcome = "interrupted"  // the runner died under it
+	OutcomeOverspent    Outcome = "overspent"    // the iteration used more money or tokens than one may
+	OutcomeEmpty        Outcome = "empty"        // the turn ended well, and the agent neither said nor did anything
+	OutcomeLimited      Outcome = "limited"      // what the agent needs was out of reach: a rate limit, an outage
+	OutcomeUnauthorized Outcome = "unauthorized" // the agent is not logged in
 )
 
 // ParseOutcome returns the outcome of that name.
 func ParseOutcome(text string) (Outcome, error) {
 	return parse(text, "an outcome of an iteration",
 		OutcomeDone, OutcomeFailed, OutcomeIdle, OutcomeOverlong, OutcomeAborted,
-		OutcomeInterrupted, OutcomeOverspent, OutcomeEmpty, OutcomeLimited)
+		OutcomeInterrupted, OutcomeOverspent, OutcomeEmpty, OutcomeLimited, OutcomeUnauthorized)
 }
 
 // Usage counts tokens and money. USD is nil if the agent does not report the cost: unknown is not

@@ -153,6 +153,10 @@ func (f *Fold) ofLoop(e event.Event, p event.Payload) {
 		if p.Rules != nil {
 			f.prefer(p.Rules.Agents)
 		}
+		r.Project = cmp.Or(render.Clean(p.Project), r.Project)
+		if p.Task != nil {
+			r.Task = taskOf(*p.Task)
+		}
 	case event.LoopEnded:
 		r.Ended = e.At
 		f.wait("not running", e.At)
@@ -179,12 +183,16 @@ func (f *Fold) started(p event.LoopStarted) {
 	r := &f.report
 	r.Name, r.ID, r.Project = render.Clean(p.Name), render.Clean(p.ID), render.Clean(p.Project)
 	r.Host, r.Version = render.Clean(p.Host), render.Clean(p.Version)
-	if r.Task = "the file " + p.Task.File; p.Task.Text != nil {
-		r.Task = p.Task.Text.Text
-	}
-	r.Task = line(r.Task)
+	r.Task = taskOf(p.Task)
 	f.agent = render.Clean(cmp.Or(p.Agent.Name, p.Agent.Protocol))
 	f.prefer(p.Rules.Agents)
+}
+
+func taskOf(s event.Source) string {
+	if s.Text != nil {
+		return line(s.Text.Text)
+	}
+	return line("the file " + s.File)
 }
 
 // prefer sets the agent that works when a runner begins or resumes the loop.
