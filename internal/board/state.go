@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
-	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -122,14 +121,6 @@ func pair(large int, unit string, small int, smaller string) string {
 		text += strconv.Itoa(small) + smaller
 	}
 	return text
-}
-
-// cost spells what a loop cost today; an amount that is known to be nothing is a dash.
-func cost(usd *float64) string {
-	if usd != nil && *usd == 0 {
-		return "-"
-	}
-	return units.Cost(usd)
 }
 
 // agentOf is the agent that works, or the one that the loop began with.

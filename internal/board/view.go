@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/attach"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
-	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
@@ -59,7 +58,7 @@ const (
 
 func (m *Model) cellsOf(l *Loop) []string {
 	return []string{
-		strings.Repeat("  ", l.depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.Head), cost(l.Today), units.Cost(l.Head.Cost),
+		strings.Repeat("  ", l.depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.Head), listing.Cost(l.Today), listing.Cost(l.Head.Cost),
 		render.Clean(agentOf(l)), render.Clean(l.Path),
 	}
 }

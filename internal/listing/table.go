@@ -48,7 +48,7 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		}
 		row := []string{
 			name, status, cli.CountOf(s.Head).Short(), units.Ago(now.Sub(started(s))),
-			cmp.Or(s.Head.Agent, s.Agent), units.Cost(s.Head.Cost), tokens,
+			cmp.Or(s.Head.Agent, s.Agent), Cost(s.Head.Cost), tokens,
 		}
 		if projects {
 			row = append(row, tilde(s.Project, home))
@@ -80,6 +80,14 @@ func Stories(h registry.Summary) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", h.StoriesDone, h.Stories)
+}
+
+// Cost spells what a loop cost; an amount that is known to be nothing is a dash.
+func Cost(usd *float64) string {
+	if usd != nil && *usd == 0 {
+		return "-"
+	}
+	return units.Cost(usd)
 }
 
 // statusOf is the status of a loop, or what a person has to know before it.

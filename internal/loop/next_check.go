@@ -22,7 +22,7 @@ func checked(s *State) []Decision {
 	}
 	d := event.Decided{Do: event.DoCheck, Iteration: s.Iteration, Why: "the agent is gone"}
 	switch outcome, _ := outcomeOf(s); outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized:
 		return nil
 	case event.OutcomeDone, event.OutcomeEmpty: // the agent may have worked
 		if s.Escalation.Waits != "" {
@@ -65,7 +65,7 @@ func concluded(s *State) []Decision {
 	conclusion := conclusion(s)
 	claim := claimOf(s)
 	switch conclusion.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
 		return record(conclusion) // the iteration is repeated, and its claim does not count
 	case event.OutcomeDone:
 	default:
@@ -122,10 +122,11 @@ func outcomeOf(s *State) (event.Outcome, string) {
 	}
 	switch {
 	case s.Failover.Limits.StopsTurn():
+		limits := &s.Failover.Limits
 		if outcome == event.OutcomeFailed && (s.Finished != nil || s.Failed != nil) {
-			return event.OutcomeLimited, cmp.Or(problem, s.Failover.Limits.Text)
+			return limits.Outcome(), cmp.Or(problem, limits.Text)
 		}
-		return event.OutcomeLimited, cmp.Or(s.Failover.Limits.Text, problem)
+		return limits.Outcome(), cmp.Or(limits.Text, problem)
 	case outcome == event.OutcomeFailed && s.Escalation.Waits != "" && s.Finished == nil && s.Failed == nil:
 		return event.OutcomeDone, ""
 	}
@@ -159,7 +160,7 @@ func conclusion(s *State) event.IterationEnded {
 		Usage: usage, Tools: s.Budget.Current.Tools, Took: took(s),
 	}
 	switch outcome {
-	case event.OutcomeInterrupted, event.OutcomeAborted, event.OutcomeLimited:
+	case event.OutcomeInterrupted, event.OutcomeAborted, event.OutcomeLimited, event.OutcomeUnauthorized:
 		ended.Refunded = true
 	default:
 		ended.Progress = progress(s)

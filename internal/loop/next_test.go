@@ -309,6 +309,7 @@ func TestNextChecksAfterTurn(t *testing.T) {
 		event.OutcomeDone: string(event.DoCheck), event.OutcomeFailed: string(event.DoCheck + " look"), event.OutcomeIdle: string(event.DoCheck + " look"),
 		event.OutcomeOverlong: string(event.DoCheck + " look"), event.OutcomeOverspent: string(event.DoCheck + " look"),
 		event.OutcomeAborted: "iteration.ended", event.OutcomeInterrupted: "iteration.ended", event.OutcomeLimited: "iteration.ended",
+		event.OutcomeUnauthorized: "iteration.ended",
 	} {
 		for name, rules := range map[string]event.Rules{
 			"guardrails": {Guardrails: 1}, "version control": {SCM: true}, "a file DONE": {Completion: event.CompletionRules{DoneFile: true}}, "boxes": {Completion: event.CompletionRules{Checklist: true}}, "progress": {Breaker: event.BreakerRules{NoProgress: 1}},
@@ -326,6 +327,8 @@ func TestNextChecksAfterTurn(t *testing.T) {
 				s.Broken = true
 			case event.OutcomeLimited:
 				s.Finished, s.Failover.Limits.Kind = &event.AgentFinished{Outcome: "error"}, event.KindRate
+			case event.OutcomeUnauthorized:
+				s.Finished, s.Failover.Limits.Kind = &event.AgentFinished{Outcome: "error"}, event.KindAuth
 			default:
 				s.Cut = outcome
 			}
@@ -334,7 +337,7 @@ func TestNextChecksAfterTurn(t *testing.T) {
 				switch outcome {
 				case event.OutcomeDone:
 					wanted = "completion.claimed completion.accepted iteration.ended"
-				case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+				case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized:
 					wanted = "iteration.ended"
 				default:
 					wanted = "completion.ignored iteration.ended"

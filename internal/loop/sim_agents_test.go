@@ -113,7 +113,7 @@ func (t *counts) readOthers(e event.Event) {
 			n.limit.read(e)
 		case event.TypeIterationEnded:
 			switch as[event.IterationEnded](e).Outcome {
-			case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
+			case event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
 			default:
 				if !n.limit.since.IsZero() {
 					n.limit.since = e.At // no one waited

@@ -108,8 +108,9 @@ func (w *world) checkCommit(t *counts, e event.Event) {
 func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 	known := false
 	switch p.Outcome {
-	case event.OutcomeLimited:
-		known = t.limit.blocks()
+	case event.OutcomeLimited, event.OutcomeUnauthorized:
+		login := p.Outcome == event.OutcomeUnauthorized
+		known = t.limit.blocks() && login == (t.limit.kind == string(event.KindAuth))
 	case event.OutcomeAborted:
 		known = t.stop[event.CommandStopNow] || t.stop[event.CommandKill] || t.fault || t.late()
 	case event.OutcomeInterrupted:

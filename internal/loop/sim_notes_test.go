@@ -94,7 +94,7 @@ func (l *limit) read(e event.Event) {
 		}
 	case event.TypeIterationEnded:
 		switch as[event.IterationEnded](e).Outcome {
-		case event.OutcomeLimited:
+		case event.OutcomeLimited, event.OutcomeUnauthorized:
 			l.wait(e.At)
 		case event.OutcomeDone, event.OutcomeFailed:
 			*l = limit{}
@@ -344,7 +344,7 @@ func (s *progressModel) add(where string) {
 
 func (s *progressModel) iterationEnded(p event.IterationEnded) {
 	switch p.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
 		return
 	}
 	if s.place != "" && !s.blind && !slices.Contains(s.seen, s.place) {

@@ -207,7 +207,9 @@ func (t *counts) bearsOut(r event.Reason) bool {
 	switch r {
 	case event.ReasonPromise, event.ReasonResponse, event.ReasonDoneFile, event.ReasonChecklist, event.ReasonStories:
 		return string(t.accepted) == string(r)
-	case event.ReasonAuth, event.ReasonQuota, event.ReasonOutage:
+	case event.ReasonAuth:
+		return t.ended == event.OutcomeUnauthorized && t.limit.bearsOut(r, t.rules)
+	case event.ReasonQuota, event.ReasonOutage:
 		return t.ended == event.OutcomeLimited && t.limit.bearsOut(r, t.rules)
 	case event.ReasonBlocked:
 		return t.person.blocked || t.words.blocked

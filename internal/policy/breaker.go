@@ -129,7 +129,7 @@ func (b *Breaker) Progress(tools int, showsTools bool) event.Progress {
 
 func (b *Breaker) ended(p event.IterationEnded) {
 	switch p.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
 		return // they show nothing about the work, and the hint is still unread
 	}
 	b.Hint = ""
@@ -208,6 +208,14 @@ func (b *Breaker) SameError(r event.Rules) string {
 		return ""
 	}
 	return b.sameError()
+}
+
+// Advice is the next step for a person if the agent failed often enough to end a loop.
+func (b *Breaker) Advice(r event.Rules) string {
+	if b.SameError(r) == "" {
+		return ""
+	}
+	return fmt.Sprintf("mend the cause of %q, or take another agent with -a; then resume the loop", firstBytes(b.Error, 200))
 }
 
 func (b *Breaker) sameError() string {

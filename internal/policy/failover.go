@@ -94,7 +94,7 @@ func (f *Failover) hold(p event.AgentHeld, agents int) {
 // worked restarts the outages of all others: the loop was not waiting.
 func (f *Failover) worked(outcome event.Outcome, at time.Time) {
 	switch outcome {
-	case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
+	case event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
 		return
 	}
 	f.Aside = slices.Clone(f.Aside)

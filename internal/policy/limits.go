@@ -93,6 +93,15 @@ func (l *Limits) StopsTurn() bool {
 	return false
 }
 
+// Outcome is that of an iteration whose turn a limit ended. A missing login is no limit: nothing
+// but a person ends it.
+func (l *Limits) Outcome() event.Outcome {
+	if l.Kind == event.KindAuth {
+		return event.OutcomeUnauthorized
+	}
+	return event.OutcomeLimited
+}
+
 // Trouble says what the loop waits for; empty if nothing.
 func (l *Limits) Trouble() string {
 	if l.Waiting == "" {
@@ -102,10 +111,12 @@ func (l *Limits) Trouble() string {
 }
 
 func (l *Limits) ended(p event.IterationEnded, at time.Time, loop string) {
-	if p.Outcome != event.OutcomeLimited {
-		if p.Outcome == event.OutcomeDone || p.Outcome == event.OutcomeFailed {
-			*l = Limits{}
-		}
+	switch p.Outcome {
+	case event.OutcomeLimited, event.OutcomeUnauthorized:
+	case event.OutcomeDone, event.OutcomeFailed:
+		*l = Limits{}
+		return
+	default:
 		return
 	}
 	l.Error, l.Waiting = cmp.Or(firstBytes(p.Error, 500), l.Text), l.Kind

@@ -100,7 +100,7 @@ func (s *survey) look() ([]Loop, error) {
 	loops := describe(s.env, statuses)
 	for i := range loops {
 		l := &loops[i]
-		l.Today, l.Shown.Today, l.Shown.Project = found.Loops[i].Today, units.Cost(found.Loops[i].Today), found.Loops[i].Path
+		l.Today, l.Shown.Today, l.Shown.Project = found.Loops[i].Today, listing.Cost(found.Loops[i].Today), found.Loops[i].Path
 		if facts := found.Loops[i].Facts; facts != nil {
 			l.About, l.AboutSince = facts.Text, facts.Since
 			if facts.Question > 0 {
@@ -135,7 +135,7 @@ func describe(e *cli.Env, found []registry.Status) []Loop {
 }
 
 func shownOf(h registry.Summary) shown {
-	w := shown{Cost: units.Cost(h.Cost), Tokens: "unknown"}
+	w := shown{Cost: listing.Cost(h.Cost), Tokens: "unknown"}
 	if h.Iteration > 0 {
 		w.Iteration = cli.CountOf(h).Number()
 	}

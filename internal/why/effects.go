@@ -234,7 +234,7 @@ func (t *trace) iterationEnd(p event.IterationEnded) reason {
 		t.here(event.TypeAgentFinished), t.here(event.TypeAgentExited), t.here(event.TypeEffectFailed), t.here(event.TypeIterationChecked),
 		t.here(event.TypeCompletionRefused), t.here(event.TypeCompletionAccepted), t.here(event.TypeCompletionIgnored))
 	switch p.Outcome {
-	case event.OutcomeLimited:
+	case event.OutcomeLimited, event.OutcomeUnauthorized:
 		r.facts = append(r.facts, t.here(event.TypeAgentLimited))
 	case event.OutcomeInterrupted:
 		r.facts = append(r.facts, t.here(event.TypeLoopResumed))
@@ -252,15 +252,16 @@ func (t *trace) iterationEnd(p event.IterationEnded) reason {
 
 // outcomes say what each outcome means.
 var outcomes = map[event.Outcome]string{
-	event.OutcomeDone:        "the agent finished its turn",
-	event.OutcomeFailed:      "the agent reported an error, could not be started, or its process ended badly",
-	event.OutcomeIdle:        "the agent, a tool or work in the background was silent for too long, and ralph ended the turn",
-	event.OutcomeOverlong:    "the iteration took too long, and ralph ended the turn",
-	event.OutcomeAborted:     "a person stopped it, or the loop's time was used up",
-	event.OutcomeInterrupted: "the runner of this iteration died, and another one closed it",
-	event.OutcomeOverspent:   "the iteration used more money or tokens than one may, and ralph ended the turn",
-	event.OutcomeEmpty:       "the turn ended without an error, and the agent said no word and used no tool",
-	event.OutcomeLimited:     "what the agent needs was out of reach",
+	event.OutcomeDone:         "the agent finished its turn",
+	event.OutcomeFailed:       "the agent reported an error, could not be started, or its process ended badly",
+	event.OutcomeIdle:         "the agent, a tool or work in the background was silent for too long, and ralph ended the turn",
+	event.OutcomeOverlong:     "the iteration took too long, and ralph ended the turn",
+	event.OutcomeAborted:      "a person stopped it, or the loop's time was used up",
+	event.OutcomeInterrupted:  "the runner of this iteration died, and another one closed it",
+	event.OutcomeOverspent:    "the iteration used more money or tokens than one may, and ralph ended the turn",
+	event.OutcomeEmpty:        "the turn ended without an error, and the agent said no word and used no tool",
+	event.OutcomeLimited:      "what the agent needs was out of reach",
+	event.OutcomeUnauthorized: "the agent is not logged in",
 }
 
 // people explains what follows from commands, and the end of a wait.

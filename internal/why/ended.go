@@ -108,7 +108,9 @@ func (t *trace) blame(r *reason, recorded string) {
 
 const feedbackMost = 300
 
-func limited(p event.IterationEnded) bool { return p.Outcome == event.OutcomeLimited }
+func limited(p event.IterationEnded) bool {
+	return p.Outcome == event.OutcomeLimited || p.Outcome == event.OutcomeUnauthorized
+}
 
 // breakerKeys are the settings of the breaker's rule that tripped last.
 func (t *trace) breakerKeys() []string {
