@@ -110,7 +110,7 @@ func loginHint(reason event.Reason, hint string, agent event.Agent) string {
 	return hint
 }
 
-// hintStuck is the next step where no guardrail has failed all the time.
+// hintStuck is the next step where neither a guardrail nor the agent has failed all the time.
 const hintStuck = "look at what the agent says with 'ralph logs', change the task, then resume the loop"
 
 func stuck(s *State) []Decision {
@@ -119,7 +119,7 @@ func stuck(s *State) []Decision {
 	case s.Breaker.Stop != "" && found:
 		return end(s, event.ReasonBreaker, s.Breaker.Stop, culprit.Advice())
 	case s.Breaker.Stop != "":
-		return end(s, event.ReasonBreaker, s.Breaker.Stop, hintStuck)
+		return end(s, event.ReasonBreaker, s.Breaker.Stop, cmp.Or(s.Breaker.Advice(s.Rules), hintStuck))
 	}
 	if trip, ok := s.Breaker.Trip(s.Rules, culprit); ok {
 		return record(trip)

@@ -21,7 +21,7 @@ func availability(s *State) policy.Availability {
 	}
 	a := s.Failover.AgentRecord.Availability(s.Rules)
 	if evidence := s.Breaker.SameError(s.Rules); evidence != "" && a.Reason == "" {
-		return policy.Availability{Reason: event.ReasonBreaker, Why: evidence, Hint: hintStuck}
+		return policy.Availability{Reason: event.ReasonBreaker, Why: evidence, Hint: s.Breaker.Advice(s.Rules)}
 	}
 	return a
 }
