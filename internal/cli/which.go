@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/registry"
@@ -112,9 +113,29 @@ func (e *Env) named(name string) (registry.Status, error) {
 		return entry.Name == name && (!e.chosen || entry.Project == e.Root())
 	})
 	if errors.Is(err, errNoLoop) {
-		err = Refuse("'ralph list --all' shows the loops of this machine", "there is no loop %q here", name)
+		hint := "'ralph list --all' shows the loops of this machine"
+		if near := e.nearLoop(name); near != "" {
+			hint = fmt.Sprintf("did you mean %s? %s", near, hint)
+		}
+		err = Refuse(hint, "there is no loop %q here", name)
 	}
 	return s, err
+}
+
+// nearLoop is the name of a loop that is probably meant by a mistyped one: of this project, or of
+// one that lives; "" if there is none.
+func (e *Env) nearLoop(word string) string {
+	all, err := e.survey(func(entry registry.Entry) bool { return !e.chosen || entry.Project == e.Root() })
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, s := range all {
+		if s.Live.Alive || s.Project == e.Root() {
+			names = append(names, s.Name)
+		}
+	}
+	return config.Nearest(word, names)
 }
 
 // qualified returns the loop that is called PROJECT/NAME, by the folder name of its project.
@@ -277,29 +298,43 @@ func qualifiedName(entry registry.Entry) string {
 }
 
 // SplitLoopName splits the name of a loop from the words after it. The first word is a name if the
-// loop is in this project, lives, or is named with its project.
+// loop is in this project, lives, or is named with its project. If there is no such loop and the
+// word may well have been meant as its name, no other loop gets the words.
 func (e *Env) SplitLoopName(text []string) (loop string, rest []string, err error) {
 	if len(text) == 0 || text[0] == "" {
 		return "", text, nil
 	}
-	s, err := e.Find(text[0])
+	word := text[0]
+	s, err := e.Find(word)
 	if several, ok := errors.AsType[*ambiguousError](err); ok && len(alive(several.candidates)) > 0 {
 		return "", nil, err
 	}
-	if err != nil && len(text) > 1 && looksLikeName(text[0]) {
-		return "", nil, Refuse(fmt.Sprintf("'ralph list --all' shows the loops; where it is text, put all of it in quotes: %s", AsTyped([]string{strings.Join(text, " ")})),
-			"there is no loop %q", text[0])
+	if err == nil && (s.Live.Alive || s.Project == e.Root() || Qualified(word)) {
+		return word, text[1:], nil
 	}
-	if err != nil || !s.Live.Alive && s.Project != e.Root() && !Qualified(text[0]) {
-		return "", text, nil //nolint:nilerr // the first word is text
+	if len(text) == 1 || registry.CheckName(word) != nil {
+		return "", text, nil
 	}
-	return text[0], text[1:], nil
+	if _, unclear := e.Find(""); unclear != nil {
+		if _, ok := errors.AsType[*ambiguousError](unclear); ok {
+			return "", nil, Refuse("begin with the name at the beginning of its line", "there is no loop %q, and %w", word, unclear)
+		}
+	}
+	near := e.nearLoop(word)
+	if near == "" && !looksLikeName(word) {
+		return "", text, nil
+	}
+	hint := "'ralph list --all' shows the loops"
+	if near != "" {
+		hint = fmt.Sprintf("did you mean %s? else %s", near, hint)
+	}
+	return "", nil, Refuse(hint+"; where it is text, put all of it in quotes: "+AsTyped([]string{strings.Join(text, " ")}), "there is no loop %q", word)
 }
 
-// looksLikeName reports whether a word can be a loop's name and is hardly one of a text: l3, api_2.
+// looksLikeName reports whether a word is hardly one of a text: l3, api_2.
 func looksLikeName(word string) bool {
 	_, err := strconv.Atoi(word)
-	return err != nil && registry.CheckName(word) == nil && strings.ContainsAny(word, "0123456789_")
+	return err != nil && strings.ContainsAny(word, "0123456789_")
 }
 
 // FindPath returns the folder of the loop that a person names, or else the folder or file of that
