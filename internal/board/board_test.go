@@ -464,6 +464,10 @@ func TestFleetStandsAsOne(t *testing.T) {
 		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *Loop) { l.ID = "fleet" }), loop("a", of("b", func(*Loop) {})), loop("b", of("a", func(*Loop) {})))
 	checkScreen(t, m)
 	golden(t, "fleet-100.txt", screen(m))
+	done := modelOf(100, 24, loop("story-1", of("fleet", ended(event.ReasonBlocked))), loop("fleet", func(l *Loop) { ended(event.ReasonPromise)(l); l.ID = "fleet" }))
+	if keys := strings.Join(done.browsingKeys(), " "); done.chosen().Name != "fleet" || !strings.Contains(keys, "d dismiss") {
+		t.Errorf("a fleet with a loop that needs a person has the keys %s", keys)
+	}
 }
 
 // What could not be begun is not lost.

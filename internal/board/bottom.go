@@ -143,7 +143,7 @@ func (m *Model) browsingKeys() []string {
 		switch {
 		case !l.Live.Alive && questionOf(l) > 0:
 			keys = append(keys, "a answer and resume", "enter attach", "d dismiss", "r resume")
-		case !l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
+		case !l.Live.Alive && l.group == listing.NeedsYou:
 			keys = append(keys, "enter attach", "r resume", "d dismiss", "a resume with a text")
 		case !l.Live.Alive:
 			keys = append(keys, "enter attach", "r resume", "a resume with a text")
