@@ -16,6 +16,11 @@ type NameError struct {
 
 func (e *NameError) Error() string { return fmt.Sprintf("loop name %q %s", e.Name, e.Rule) }
 
+// Hint says what a name can be.
+func (*NameError) Hint() string {
+	return "name it with a-z, 0-9, '.', '_' and '-', such as parser-2"
+}
+
 // CheckName reports whether name may name a loop: one to 64 of a-z, 0-9, ".", "_" and "-",
 // beginning with a letter or a digit, and none of the names that mean something else in .ralph. A
 // valid name is a single path element on every system. The error is a *NameError.

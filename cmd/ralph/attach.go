@@ -9,8 +9,8 @@ import (
 type attachVerb struct {
 	cli.Placed
 	Name     string `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
-	Plain    bool   `help:"Print the loop as text, as without a terminal."`
-	Inline   bool   `help:"Print what is finished into the scrollback, and keep some live lines below it."`
+	Plain    bool   `xor:"view" help:"Print the loop as text, as without a terminal."`
+	Inline   bool   `xor:"view" help:"Print what is finished into the scrollback, and keep some live lines below it."`
 	ReadOnly bool   `help:"Only look: nothing can be typed or sent."`
 	Verbose  bool   `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time     bool   `help:"Show the time of each entry; plain."`

@@ -28,18 +28,18 @@ func main() {
 // exit code 2 for a refusal: a command line that cannot be read would keep it from stopping, or
 // from all tools.
 func run(args []string) int {
-	code := perform(args)
+	e, err := cli.NewEnv()
+	if err != nil {
+		return cli.Report(os.Stderr, err)
+	}
+	code := perform(e, args)
 	if code == event.ExitUsage && len(args) > 0 && args[0] == "hook" {
 		return 1 // any other code is an error that the agent shows
 	}
 	return code
 }
 
-func perform(args []string) int {
-	e, err := cli.NewEnv()
-	if err != nil {
-		return cli.Report(os.Stderr, err)
-	}
+func perform(e *cli.Env, args []string) int {
 	if len(args) == 0 {
 		return cli.Report(e.Stderr, overview(e))
 	}

@@ -49,7 +49,7 @@ func (v *rehearseVerb) Run(e *cli.Env) error {
 	}
 	scenario, err := player.Load(e.Cwd, v.Scenario)
 	if err != nil {
-		return err
+		return cli.Refuse("'ralph rehearse --list' shows the scenarios that are built in, --steps what one can hold", "%w", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

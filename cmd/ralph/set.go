@@ -26,7 +26,7 @@ func (v *setVerb) Run(e *cli.Env) error {
 	case len(v.Setting) == 2 && v.Loop == "":
 		v.Loop = v.Setting[0]
 	case len(v.Setting) > 1:
-		return cli.Refuse(hint, "one setting is changed at a time")
+		return cli.Refuse(hint, "one setting is changed at a time, and there is %q too", v.Setting[1])
 	}
 	key, value, ok := strings.Cut(setting, "=")
 	if !ok || key == "" || value == "" {

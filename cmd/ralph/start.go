@@ -8,8 +8,8 @@ import (
 
 type startVerb struct {
 	launch.Start
-	Plain  bool `help:"Without --detach: print the loop as text, as without a terminal."`
-	Inline bool `help:"Without --detach: print what is finished into the scrollback."`
+	Plain  bool `xor:"view" help:"Without --detach: print the loop as text, as without a terminal."`
+	Inline bool `xor:"view" help:"Without --detach: print what is finished into the scrollback."`
 }
 
 // Help shows examples.

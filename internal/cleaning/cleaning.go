@@ -167,7 +167,7 @@ func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 	}
 	for _, status := range c.Status {
 		if !event.Status(status).Ended() && status != statusDied {
-			return nil, kept, cli.Refuse("it is completed, stopped, failed or died", "%q is not how a loop ends", status)
+			return nil, kept, cli.Refuse("say completed, stopped, failed or died", "%q is not how a loop ends", status)
 		}
 	}
 	folder := filepath.Join(e.Root(), cli.RalphFolder)

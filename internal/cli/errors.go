@@ -71,7 +71,7 @@ func Report(w io.Writer, err error) int {
 }
 
 // nextStep is the hint of an error. A full disk has one of its own, whatever was being done; a
-// folder that cannot be written has one where the error has none.
+// folder that cannot be written or is missing has one where the error has none.
 func nextStep(err error) string {
 	var hinted interface{ Hint() string }
 	is := func(causes ...error) bool {
@@ -84,6 +84,8 @@ func nextStep(err error) string {
 		return hinted.Hint()
 	case is(syscall.EROFS):
 		return "that file system is read-only: name another folder, or mount it writable"
+	case is(fs.ErrNotExist, syscall.ENOTDIR):
+		return "name a file or a folder that is there"
 	case is(fs.ErrPermission):
 		return "you may not do that there: change the permissions, or name another place"
 	}

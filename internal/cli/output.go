@@ -52,7 +52,18 @@ func Buffered(w io.Writer, content func(io.Writer) error) error {
 	return b.Flush()
 }
 
+// CheckFolderOf refuses a new file whose folder is missing.
+func CheckFolderOf(path string) error {
+	if info, err := os.Stat(filepath.Dir(path)); err == nil && info.IsDir() {
+		return nil
+	}
+	return Refuse("make the folder first, or name another file", "there is no folder %s", filepath.Dir(path))
+}
+
 func createFile(path string, content func(io.Writer) error) error {
+	if err := CheckFolderOf(path); err != nil {
+		return err
+	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the file: %w", err)

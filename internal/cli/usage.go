@@ -116,7 +116,14 @@ var wordings = sync.OnceValue(func() []wording {
 		row(`^<(\S+)> must be one of (.*) but got `+quoted, func(_ *mistake, p []string) string {
 			return fmt.Sprintf("%s is %q, and can be %s", strings.ToUpper(p[1]), p[3], strings.ReplaceAll(p[2], ",", ", "))
 		}),
-		row(`^missing flags: (.*)$`, func(m *mistake, p []string) string { return fmt.Sprintf("%s needs %s", m.verb, p[1]) }),
+		row(`^(--\S+) and (--\S+) can't be used together$`, func(m *mistake, p []string) string {
+			m.hint = "give one of them; " + m.hint
+			return fmt.Sprintf("%s and %s are both given", p[1], p[2])
+		}),
+		row(`^missing flags: (.*)$`, func(m *mistake, p []string) string {
+			m.showExample()
+			return fmt.Sprintf("%s needs %s", m.verb, p[1])
+		}),
 		row(`^expected "<(\S+)>`, (*mistake).noArgument),
 		row(`^expected (?:one of )?"`, func(m *mistake, p []string) string {
 			return fmt.Sprintf("%s needs one of its verbs: %s", m.verb, strings.Join(childrenOf(m.node), ", "))
@@ -195,7 +202,16 @@ func (m *mistake) flags() []*kong.Flag {
 	return slices.Concat(node.AllFlags(true)...)
 }
 
+// showExample begins the hint with the first example of the verb's help.
+func (m *mistake) showExample() {
+	if _, lines, found := strings.Cut(m.node.Detail, exampleHead); found {
+		first, _, _ := strings.Cut(lines, "\n")
+		m.hint = "as in: " + first + "; " + m.hint
+	}
+}
+
 func (m *mistake) noArgument(part []string) string {
+	m.showExample()
 	what := strings.ToUpper(part[1])
 	for _, argument := range m.node.Positional {
 		if argument.Name == part[1] && argument.Tag != nil && argument.Tag.PlaceHolder != "" {
@@ -216,4 +232,6 @@ func childrenOf(node *kong.Node) []string {
 }
 
 // Examples is the part of a verb's help that shows lines to type.
-func Examples(lines ...string) string { return "Examples:\n\n  " + strings.Join(lines, "\n  ") }
+func Examples(lines ...string) string { return exampleHead + strings.Join(lines, "\n  ") }
+
+const exampleHead = "Examples:\n\n  "

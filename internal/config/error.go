@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -49,12 +50,17 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Hint is one sentence on what to do about it; empty if there is nothing to say beyond the problem.
+// Hint is one sentence on what to do about it.
 func (e *Error) Hint() string {
-	if e.Nearest != "" {
+	switch {
+	case e.Nearest != "":
 		return "did you mean " + strconv.Quote(e.Nearest) + "?"
+	case e.advice != "":
+		return e.advice
+	case e.Key != "":
+		return fmt.Sprintf("'ralph doctor --schema' and docs/reference/settings.md say what %s takes", e.Key)
 	}
-	return e.advice
+	return "correct it there; 'ralph doctor' shows what is read"
 }
 
 func unknownKey(key string) *Error {

@@ -81,11 +81,11 @@ func TestErrorsNameVariableOrFlag(t *testing.T) {
 	}{
 		"a variable with a word for a number": {
 			layers{env: []string{"RALPH_MAXIMUM_ITERATIONS=ten"}},
-			"RALPH_MAXIMUM_ITERATIONS: maximumIterations: want a whole number, got \"ten\"\n",
+			"RALPH_MAXIMUM_ITERATIONS: maximumIterations: want a whole number, got \"ten\"\n" + takes("maximumIterations"),
 		},
 		"a variable out of range": {
 			layers{env: []string{"RALPH_RESTART_WAIT_EXIT_CODE=256"}},
-			"RALPH_RESTART_WAIT_EXIT_CODE: restart.waitExitCode: 256 is above 255\n",
+			"RALPH_RESTART_WAIT_EXIT_CODE: restart.waitExitCode: 256 is above 255\n" + takes("restart.waitExitCode"),
 		},
 		"a variable with broken JSON": {
 			layers{env: []string{`RALPH_GUARDRAILS=[{"command":"a"},]`}},
@@ -97,7 +97,7 @@ func TestErrorsNameVariableOrFlag(t *testing.T) {
 		},
 		"a variable with a word for a list of objects": {
 			layers{env: []string{`RALPH_GUARDRAILS=make test`}},
-			"RALPH_GUARDRAILS: guardrails: want a list of objects in JSON\n",
+			"RALPH_GUARDRAILS: guardrails: want a list of objects in JSON\n" + takes("guardrails"),
 		},
 		"a variable with an unknown key inside": {
 			layers{env: []string{`RALPH_GUARDRAILS=[{"comand":"a"}]`}},
@@ -113,23 +113,23 @@ func TestErrorsNameVariableOrFlag(t *testing.T) {
 		},
 		"a flag with a bad duration": {
 			layers{flags: map[string]string{"limits.idle": "10"}},
-			"command line: limits.idle: \"10\" is not a duration such as \"10m\"\n",
+			"command line: limits.idle: \"10\" is not a duration such as \"10m\"\n" + takes("limits.idle"),
 		},
 		"a flag with a bad truth": {
 			layers{flags: map[string]string{"journal.raw": "maybe"}},
-			"command line: journal.raw: want true or false, got \"maybe\"\n",
+			"command line: journal.raw: want true or false, got \"maybe\"\n" + takes("journal.raw"),
 		},
 		"a flag with no number at all": {
 			layers{flags: map[string]string{"limits.cost": "NaN"}},
-			"command line: limits.cost: want a number, got \"NaN\"\n",
+			"command line: limits.cost: want a number, got \"NaN\"\n" + takes("limits.cost"),
 		},
 		"a flag with a negative duration": {
 			layers{flags: map[string]string{"restart.delay": "-1s"}},
-			"command line: restart.delay: \"-1s\" is below 0\n",
+			"command line: restart.delay: \"-1s\" is below 0\n" + takes("restart.delay"),
 		},
 		"a variable of the agent with no name": {
 			layers{flags: map[string]string{"agent.env.A=B": "1"}},
-			"command line: agent.env.A=B: \"A=B\" is no name of an environment variable\n",
+			"command line: agent.env.A=B: \"A=B\" is no name of an environment variable\n" + takes("agent.env.A=B"),
 		},
 		"both ways to name agents on the command line": {
 			layers{flags: map[string]string{"agent.command": "pi", "agents": `[{"command":"claude"}]`}},
@@ -169,4 +169,9 @@ func TestLevenshtein(t *testing.T) {
 			t.Errorf("%q to %q takes %d edits, want %d", row.a, row.b, got, row.want)
 		}
 	}
+}
+
+// takes is the hint of a value that its key cannot take.
+func takes(key string) string {
+	return "hint: 'ralph doctor --schema' and docs/reference/settings.md say what " + key + " takes\n"
 }

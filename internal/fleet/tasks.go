@@ -65,6 +65,9 @@ func ReadTasks(project, folder string) (Tasks, error) {
 
 func readStories(project string) (t Tasks, err error) {
 	data, err := plan.ReadTasks(project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, fmt.Errorf("there is no ralph/tasks.json in %s", project)
+	}
 	if err != nil {
 		return t, err
 	}

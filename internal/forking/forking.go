@@ -95,7 +95,11 @@ func snapshotOf(ctx context.Context, e *cli.Env, s registry.Status, at int) (rep
 	if len(all) == 0 {
 		return repo.Iteration{}, cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
 	}
-	return repo.Iteration{}, cli.Refuse(fmt.Sprintf("there are those before iterations %d to %d, so far as snapshots.keep keeps them", first, last), "loop %s has no snapshot before iteration %d", s.Name, at)
+	there := fmt.Sprintf("there are those before iterations %d to %d, so far as snapshots.keep keeps them", first, last)
+	if first == last {
+		there = fmt.Sprintf("there is the one before iteration %d", first)
+	}
+	return repo.Iteration{}, cli.Refuse(there, "loop %s has no snapshot before iteration %d", s.Name, at)
 }
 
 // maxForks is how many names are tried for a fork without one.

@@ -38,8 +38,8 @@ type Options struct {
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Worktree            *string           `often:"" placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
-	Sandbox             *string           `often:"" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in the strongest that there is here, or not at all."`
-	NoSandbox           bool              `help:"Run the agent in no sandbox, whatever the settings say."`
+	Sandbox             *string           `often:"" xor:"sandbox" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in the strongest that there is here, or not at all."`
+	NoSandbox           bool              `xor:"sandbox" help:"Run the agent in no sandbox, whatever the settings say."`
 	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`

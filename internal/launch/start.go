@@ -50,7 +50,7 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 	case v.Resume && v.Fresh:
 		return readiness{}, cli.Refuse("give one of them", "--resume and --fresh are both given")
 	case v.AcceptChanges && !v.Resume:
-		return readiness{}, cli.Refuse("a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
+		return readiness{}, cli.Refuse("leave it out: a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
 	}
 	if err := v.choose(e); err != nil {
 		return readiness{}, err

@@ -51,7 +51,7 @@ func (v *Start) checkTasks(e *cli.Env, before loopState) error {
 		}
 		return nil
 	case v.Tasks && (v.Prompt != "" || v.PromptFile != "" || v.Task != ""):
-		return cli.Refuse("ralph/prompt.md is for what every iteration has to know", "--tasks and another task are both given")
+		return cli.Refuse("leave one of them out; ralph/prompt.md is for what every iteration has to know", "--tasks and another task are both given")
 	case !v.WorksOnStories(e) || v.Task != "" || !v.Tasks && !before.Exists && hasOwnTask(v.Dir):
 		if v.SkipReview || v.ReviewCap != nil {
 			return cli.Refuse("add --tasks; "+hintTasks, "--skip-review and --review-cap are for a loop over the stories of ralph/tasks.json")
@@ -78,7 +78,10 @@ func hasOwnTask(dir string) bool {
 	return err != nil || !blank
 }
 
-// parseStories checks the form of a tasks.json, and shows all that is wrong.
+// problemsMost is how many mistakes in a tasks.json an error shows.
+const problemsMost = 3
+
+// parseStories checks the form of a tasks.json, and shows what is wrong first.
 func parseStories(data []byte) (*stories, error) {
 	list, problems := story.Parse(data)
 	if len(problems) == 0 {
@@ -87,6 +90,9 @@ func parseStories(data []byte) (*stories, error) {
 	var lines []string
 	for _, p := range problems {
 		lines = append(lines, "\n"+p.Text)
+	}
+	if rest := len(lines) - problemsMost; rest > 0 {
+		lines = append(lines[:problemsMost], fmt.Sprintf("\nand %d more: 'ralph plan --check' shows all", rest))
 	}
 	return nil, cli.Refuse("correct it, or let your agent do it with 'ralph plan'; then start again", "ralph/tasks.json cannot be used:%s", strings.Join(lines, ""))
 }

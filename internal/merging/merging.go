@@ -69,7 +69,7 @@ func (m Merge) Run(e *cli.Env) error {
 	case err != nil:
 		return err
 	case w == nil:
-		return cli.Refuse("its commits are on the branch that was checked out there", "loop %s works in %s itself, and has no worktree", s.Name, e.Short(s.Project))
+		return cli.Refuse("there is nothing to merge: its commits are on the branch that was checked out there", "loop %s works in %s itself, and has no worktree", s.Name, e.Short(s.Project))
 	}
 	if s.Live.Alive {
 		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph attach %s' shows it", s.Name, s.Name), "loop %s is running", s.Name)

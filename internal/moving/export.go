@@ -45,6 +45,9 @@ func Check(e *cli.Env, s registry.Status, output string) (file string, seq event
 	if _, err := os.Lstat(file); err == nil {
 		return "", 0, cli.Refuse("choose another with -o FILE", "%s exists", output)
 	}
+	if err := cli.CheckFolderOf(file); err != nil {
+		return "", 0, err
+	}
 	before, err := launch.InspectLoop(s.Dir)
 	switch {
 	case err != nil:

@@ -37,8 +37,11 @@ type Imported struct {
 // file.
 func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error) {
 	a, err := open(e.Abs(file))
+	if refused, ok := errors.AsType[*cli.Failure](err); ok {
+		return Imported{}, cli.Refuse(refused.NextStep, "import %s: %w", file, err)
+	}
 	if err != nil {
-		return Imported{}, fmt.Errorf("import %s: %w", file, err)
+		return Imported{}, cli.Refuse("name a file that 'ralph export' wrote", "import %s: %w", file, err)
 	}
 	defer a.close()
 	a.progress.to = e.Stderr

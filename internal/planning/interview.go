@@ -48,6 +48,11 @@ func (i *Interview) Print(e *cli.Env) error {
 // Run lets the person's agent write the plan in a conversation, checks what was written, and offers
 // to run again. The exit code is 2 if no loop can work on the plan then.
 func (i *Interview) Run(e *cli.Env) error {
+	if i.From != "" {
+		if _, err := i.requirements(e); err != nil {
+			return err
+		}
+	}
 	if !e.StdinIsTerminal() || !e.IsTerminal() {
 		return cli.Refuse("run it in a terminal; 'ralph plan --print-prompt' prints the instructions for an agent elsewhere, and 'ralph plan --check' checks what is written",
 			"the plan is written in a conversation, and stdin or stdout is no terminal")
@@ -112,15 +117,24 @@ func (i *Interview) prepare(e *cli.Env) error {
 	return nil
 }
 
+// requirements reads the file with those that a person named.
+func (i *Interview) requirements(e *cli.Env) ([]byte, error) {
+	content, err := safefile.ReadLinked(e.Abs(i.From), plan.MaxFile)
+	if err == nil && plan.IsTemplate(content) {
+		err = fmt.Errorf("%s has no content", i.From)
+	}
+	if err != nil {
+		return nil, cli.Refuse("name a file with the requirements", "--from: %w", err)
+	}
+	return content, nil
+}
+
 // take copies the requirements that a person named to prd.md, where the iterations read them.
 func (i *Interview) take(e *cli.Env, prd []byte) error {
 	path := e.Abs(i.From)
-	content, err := safefile.ReadLinked(path, plan.MaxFile)
+	content, err := i.requirements(e)
 	if err != nil {
-		return cli.Refuse("name a file with the requirements", "--from: %w", err)
-	}
-	if plan.IsTemplate(content) {
-		return cli.Refuse("name a file with the requirements", "--from: %s has no content", i.From)
+		return err
 	}
 	if cli.WithoutLinks(path) == cli.WithoutLinks(plan.Path(e.Root(), plan.PRD)) || bytes.Equal(content, prd) {
 		return nil

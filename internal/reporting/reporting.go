@@ -30,7 +30,7 @@ func Report(e *cli.Env, o Options) error {
 	case o.Markdown && o.JSON:
 		return cli.Refuse("leave one of them out", "--markdown and --json are two forms")
 	case o.JUnit && (o.Markdown || o.JSON):
-		return cli.Refuse("leave one of them out", "--junit is another form")
+		return cli.Refuse("leave one of them out", "--junit and --markdown or --json are different forms")
 	case o.JUnit && o.All:
 		return cli.Refuse("name one loop", "--junit is about one loop")
 	case o.JUnit && o.Iterations != "":

@@ -73,7 +73,7 @@ func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
 	case err != nil:
 		return err
 	case len(left) == 0:
-		return notRunning(e, s)
+		return notRunning(e, s, inbox.Kill)
 	case !now:
 		return cli.Refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.NameToType(s)), "loop %s has no runner, and its agent outlived it: %s", s.Name, SpellStrays(left))
 	}

@@ -156,7 +156,7 @@ func (f *Report) refusal() error {
 	if f.Outcome != "refused" {
 		return nil
 	}
-	return cli.Refuse(f.hint(), "%s was refused: %s", f.Kind, f.Why)
+	return cli.Refuse(f.hint(), "%s was refused by loop %s: %s", f.Kind, f.Loop, f.Why)
 }
 
 // Message says in a line what became of a command that was not refused.
@@ -203,11 +203,18 @@ func (f *Report) hint() string {
 	if f.Kind == string(inbox.Answer) {
 		return fmt.Sprintf("'ralph answer %s' lists the open questions", f.Loop)
 	}
-	if f.Kind != string(inbox.Set) || slices.Contains(config.LiveKeys(), f.key) {
-		return ""
+	switch {
+	case f.Kind != string(inbox.Set):
+		return fmt.Sprintf("'ralph status %s' shows what it does", f.Loop)
+	case slices.Contains(config.LiveKeys(), f.key):
+		return fmt.Sprintf("'ralph doctor --schema' and docs/reference/settings.md say what %s takes", f.key)
 	}
 	if _, known := config.Text(config.Defaults(), f.key); !known {
-		return "these may change: " + strings.Join(config.LiveKeys(), ", ")
+		these := "these may change: " + strings.Join(config.LiveKeys(), ", ")
+		if near := config.Nearest(f.key, config.LiveKeys()); near != "" {
+			these = fmt.Sprintf("did you mean %s? ", near) + these
+		}
+		return these
 	}
 	return fmt.Sprintf("'ralph stop %s', then 'ralph start %s --resume --set %s=…'", f.Loop, f.Loop, f.key)
 }

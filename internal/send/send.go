@@ -92,7 +92,7 @@ func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 	case !s.Live.Alive && c.Kind == inbox.Answer:
 		return keepAnswer(s, c)
 	case !s.Live.Alive:
-		return Report{}, notRunning(e, s)
+		return Report{}, notRunning(e, s, c.Kind)
 	}
 	f := Report{Loop: s.Name, Kind: string(c.Kind), key: c.Key}
 	_, from, err := journal.Last(s.Dir, 1)
@@ -116,12 +116,17 @@ func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 }
 
 // notRunning is the refusal to send to a loop that has ended or whose runner died.
-func notRunning(e *cli.Env, s registry.Status) error {
-	how := ""
+func notRunning(e *cli.Env, s registry.Status, kind inbox.Kind) error {
+	how, name := "", e.NameToType(s)
 	if s.Head.Reason != "" {
 		how = fmt.Sprintf(": it has ended (%s)", s.Head.Reason)
 	}
-	return cli.Refuse(fmt.Sprintf("'ralph start %s --resume' resumes it", e.NameToType(s)), "loop %s is not running%s", s.Name, how)
+	step := fmt.Sprintf("'ralph start %s --resume' resumes it", name)
+	switch kind {
+	case inbox.Stop, inbox.StopNow, inbox.Kill:
+		step = fmt.Sprintf("'ralph why %s' says why it ended; ", name) + step
+	}
+	return cli.Refuse(step, "loop %s is not running%s", s.Name, how)
 }
 
 // Drop puts a command into a loop's inbox and returns its id. It sets From if it is empty. A
