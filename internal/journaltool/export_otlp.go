@@ -118,7 +118,7 @@ func writeTrace(e *cli.Env, u *otlp.Upload, o OTLPOptions, p *progress) error {
 	write := func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 64<<10)
 		failed := &writeError{w: out}
-		if _, damage = u.Write(failed); failed.err != nil {
+		if damage = u.Write(failed); failed.err != nil {
 			return failed.err
 		}
 		return out.Flush()
