@@ -1,7 +1,6 @@
 package journaltool
 
 import (
-	"bufio"
 	"io"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -19,44 +18,42 @@ func Export(e *cli.Env, name, output string, force bool) error {
 	if err != nil {
 		return err
 	}
-	x := &exporting{src: src, progress: newProgress(e, name), escaped: !toFile && e.IsTerminal()}
-	if toFile {
-		err = e.WriteFile(output, force, x.write)
-	} else {
-		err = x.write(x.progress)
+	p := newProgress(e, name)
+	escaped := !toFile && e.IsTerminal()
+	return p.export(output, force, func(w io.Writer) (damage, err error) {
+		var line []byte
+		for e, damage := range src.events(0) {
+			if damage != nil {
+				return damage, nil
+			}
+			p.event()
+			if line = append(line[:0], e.Line()...); escaped {
+				line = cli.AppendEscaped(nil, line)
+			}
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+}
+
+// export writes to stdout if output is empty or -, else to a file. The damage of a journal is an
+// error after all before it is written.
+func (p *progress) export(output string, force bool, write func(io.Writer) (damage, err error)) (err error) {
+	var damage error
+	all := func(w io.Writer) (err error) {
+		damage, err = write(w)
+		return err
 	}
-	x.progress.clear()
+	if output == "" || output == "-" {
+		err = cli.Buffered(p, all)
+	} else {
+		err = p.env.WriteFile(output, force, all)
+	}
+	p.clear()
 	if err != nil {
 		return err
 	}
-	return x.damage
-}
-
-// exporting is one export.
-type exporting struct {
-	src      Source
-	escaped  bool // for a terminal
-	progress *progress
-	damage   error // of the journal, after the last event that was written
-}
-
-func (x *exporting) write(w io.Writer) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	var line []byte
-	for e, err := range x.src.events(0) {
-		if err != nil {
-			x.damage = err
-			break
-		}
-		x.progress.event()
-		if x.escaped {
-			line = cli.AppendEscaped(line[:0], e.Line())
-		} else {
-			line = append(line[:0], e.Line()...)
-		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
+	return damage
 }

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,8 @@ type Upload struct {
 }
 
 // Write writes the spans in the JSON encoding, one request on each line, as collectors read and
-// write files.
-func (u *Upload) Write(w io.Writer) error {
+// write files. What comes before the damage of a journal is written.
+func (u *Upload) Write(w io.Writer) (damage, err error) {
 	out := outbox{position: Position{Fold: NewFold(Mapping{Content: u.Target.Content, Mask: u.Mask})}}
 	return u.each(&out, func() error {
 		line, err := Encode(out.position.Fold.Trace(), out.spans, u.Target.Resource, JSON)
@@ -53,25 +54,22 @@ func (u *Upload) Send(ctx context.Context) (Sent, error) {
 		}
 	}
 	out.position.Fold.mapping.Mask = u.Mask
-	err := u.each(&out, func() error { return u.persist(ctx, &out) })
-	return out.sent, err
+	damage, err := u.each(&out, func() error { return u.persist(ctx, &out) })
+	return out.sent, cmp.Or(err, damage)
 }
 
 // each folds the events, and calls full with the spans that end.
-func (u *Upload) each(out *outbox, full func() error) error {
-	damage, err := out.fold(u.Events, full)
-	if err != nil {
-		return err
+func (u *Upload) each(out *outbox, full func() error) (damage, err error) {
+	if damage, err = out.fold(u.Events, full); err != nil {
+		return nil, err
 	}
 	if u.Dead || damage != nil {
 		out.spans = append(out.spans, out.position.Fold.Cut()...)
 	}
 	if len(out.spans) > 0 {
-		if err := full(); err != nil {
-			return err
-		}
+		err = full()
 	}
-	return damage
+	return damage, err
 }
 
 // persist sends spans, and again what the collector does not take, while the patience lasts.
