@@ -10,7 +10,7 @@ type journalVerb struct {
 	Repair  journalRepairVerb  `cmd:"" help:"Cut off a last line that was never finished, and keep its bytes."`
 	Rebuild journalRebuildVerb `cmd:"" help:"Compute state.json and iterations/ again from the journal."`
 
-	Export journalExportVerb `cmd:"" help:"Write the events for other programs: JSON lines, CSV, CloudEvents or a trace."`
+	Export journalExportVerb `cmd:"" help:"Write the events for other programs: JSON lines or a trace."`
 
 	Redecode journalRedecodeVerb `cmd:"" help:"Decode the agent's own lines again, and show which give other events today."`
 }

@@ -9,8 +9,8 @@ type journalExportVerb struct {
 	cli.Placed
 	Place       string `arg:"" optional:"" complete:"loop,file" name:"name-or-path" help:"A loop, a loop's folder, a copy of one, or one segment; - is stdin; without it the loop of this project."`
 	JSONL       bool   `name:"jsonl" help:"The journal's own lines, one JSON object each; the default."`
-	CSV         bool   `name:"csv" help:"A table for spreadsheets and databases."`
-	CloudEvents bool   `name:"cloudevents" help:"CloudEvents 1.0, one JSON object per line."`
+	CSV         bool   `name:"csv" hidden:"" help:"Refused; names the page that makes it of JSON lines."`
+	CloudEvents bool   `name:"cloudevents" hidden:"" help:"Refused; names the page that makes them of JSON lines."`
 	OTLP        bool   `name:"otlp" help:"A trace of OpenTelemetry: sent to the collector of the settings what it does not have yet, or all of it with --to or -o."`
 	To          string `placeholder:"URL" help:"With --otlp: send all of it to this collector, such as http://localhost:4318."`
 	Content     bool   `help:"With --otlp: also what was said, called and returned."`
@@ -22,8 +22,6 @@ type journalExportVerb struct {
 func (journalExportVerb) Help() string {
 	return cli.Examples(
 		"ralph journal export demo -o demo.jsonl",
-		"ralph journal export demo --csv -o demo.csv",
-		"ralph journal export demo --cloudevents",
 		"ralph journal export demo --otlp --to http://localhost:4318",
 		"ralph journal export demo --otlp -o trace.json",
 	)
@@ -31,13 +29,15 @@ func (journalExportVerb) Help() string {
 
 // Run writes all events, also of a loop that runs: those that exist now.
 func (v *journalExportVerb) Run(e *cli.Env) error {
-	if v.OTLP && !v.JSONL && !v.CSV && !v.CloudEvents {
+	switch {
+	case v.CSV || v.CloudEvents:
+		return cli.Refuse("docs/guide/export.md makes them of JSON lines, with jq", "CSV and CloudEvents are no formats of this command")
+	case v.OTLP && v.JSONL:
+		return cli.Refuse("choose one of them", "--jsonl and --otlp are different formats")
+	case v.OTLP:
 		return journaltool.ExportOTLP(e, v.Place, journaltool.OTLPOptions{To: v.To, Content: v.Content, Output: v.Output, Force: v.Force})
-	}
-	if v.To != "" || v.Content {
+	case v.To != "" || v.Content:
 		return cli.Refuse("add --otlp", "--to and --content are about a trace")
 	}
-	return journaltool.Export(e, v.Place, journaltool.ExportOptions{
-		OTLP: v.OTLP, JSONL: v.JSONL, CSV: v.CSV, CloudEvents: v.CloudEvents, Output: v.Output, Force: v.Force,
-	})
+	return journaltool.Export(e, v.Place, v.Output, v.Force)
 }

@@ -36,13 +36,37 @@ const (
 	mostRecords  = 4096 // are looked at when old ones are removed
 )
 
-// How often, and after how long, a lock is tried again.
+// How long a lock is tried, and after how long again: a program that is being started may hold a
+// copy of its file for a moment.
 const (
-	lockTries = 20
-	lockPause = 5 * time.Millisecond
+	recordWait = 100 * time.Millisecond
+	lockPoll   = 5 * time.Millisecond
 )
 
-var errBusy = errors.New("another hook of this session is at work")
+var errBusy = errors.New("another process is at work there")
+
+// locked calls do while no other process has the lock, a file in a folder. The error, which names
+// what is locked, is errBusy if another process has it for longer than wait.
+func locked(folder *os.Root, name, what string, wait time.Duration, do func() error) error {
+	lock, err := safefile.OpenFileIn(folder, name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", what, err)
+	}
+	defer lock.Close()
+	for left := wait; ; left -= lockPoll {
+		mine, err := filelock.TryExclusive(lock)
+		if mine {
+			return do()
+		}
+		if err == nil && left <= 0 {
+			err = errBusy
+		}
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", what, err)
+		}
+		time.Sleep(lockPoll)
+	}
+}
 
 // records is the private folder of the records.
 type records struct{ root *os.Root }
@@ -86,32 +110,18 @@ func (r records) read(session string) record {
 // change changes the record of a session. Only one hook of a session does so at a time: the error
 // of the others is errBusy.
 func (r records) change(session string, do func(*record)) error {
-	lock, err := safefile.OpenFileIn(r.root, nameOf(session)+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("lock the session's record: %w", err)
-	}
-	defer lock.Close()
-	mine, err := filelock.TryExclusive(lock)
-	for tries := 0; !mine && err == nil && tries < lockTries; tries++ {
-		time.Sleep(lockPause) // a program that is being started may hold a copy of the file for a moment
-		mine, err = filelock.TryExclusive(lock)
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("lock the session's record: %w", err)
-	case !mine:
-		return errBusy
-	}
-	next := r.read(session)
-	do(&next)
-	data, err := json.Marshal(next)
-	if err == nil {
-		err = safefile.Replace(safefile.Within(r.root), nameOf(session)+".json", append(data, '\n'), 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("write the session's record: %w", err)
-	}
-	return nil
+	return locked(r.root, nameOf(session)+".lock", "the session's record", recordWait, func() error {
+		next := r.read(session)
+		do(&next)
+		data, err := json.Marshal(next)
+		if err == nil {
+			err = safefile.Replace(safefile.Within(r.root), nameOf(session)+".json", append(data, '\n'), 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("write the session's record: %w", err)
+		}
+		return nil
+	})
 }
 
 // removeOld removes the records of sessions that have not changed for two weeks.

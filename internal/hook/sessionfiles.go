@@ -11,17 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/filelock"
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 const (
-	sessionFolder = "session" // in .ralph
-	mostSession   = 1 << 20   // bytes of a state file
-	mostSessions  = 64        // files that are read in one folder
-	keptSessions  = 20        // loops that have ended, in one project
-	lockWait      = 2 * time.Second
-	lockPoll      = 5 * time.Millisecond
+	sessionFolder = "session"       // in .ralph
+	mostSession   = 1 << 20         // bytes of a state file
+	mostSessions  = 64              // files that are read in one folder
+	keptSessions  = 20              // loops that have ended, in one project
+	sessionWait   = 2 * time.Second // for their lock
 )
 
 // A SessionFolder is the folder .ralph/session of a project, with the state of its session loops.
@@ -125,23 +123,7 @@ func (f *SessionFolder) write(l *SessionLoop) error {
 
 // locked calls do while no other process changes the folder.
 func (f *SessionFolder) locked(do func() error) error {
-	lock, err := safefile.OpenFileIn(f.root, "lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("lock the session loops: %w", err)
-	}
-	defer lock.Close()
-	for left := lockWait; ; left -= lockPoll {
-		mine, err := filelock.TryExclusive(lock)
-		switch {
-		case err != nil:
-			return fmt.Errorf("lock the session loops: %w", err)
-		case mine:
-			return do()
-		case left <= 0:
-			return errors.New("lock the session loops: another process holds the lock")
-		}
-		time.Sleep(lockPoll)
-	}
+	return locked(f.root, "lock", "the session loops", sessionWait, do)
 }
 
 // Start writes the state of a new loop. A session has at most one that is active: the error is a

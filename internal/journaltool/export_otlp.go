@@ -1,9 +1,7 @@
 package journaltool
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +49,6 @@ func ExportOTLP(e *cli.Env, name string, o OTLPOptions) error {
 	for _, text := range target.Ignored {
 		cli.Tell(e.Stderr, "warning: %s", text)
 	}
-	progress := newProgress(e, name)
 	masker := redact.New(slices.Concat(e.Environ, otlp.Secrets(settings, e.Environ)))
 	u := &otlp.Upload{
 		Target: target, Now: e.Now, Events: src.events(0), Dead: true, Patience: collectorPatience,
@@ -65,7 +62,7 @@ func ExportOTLP(e *cli.Env, name string, o OTLPOptions) error {
 		u.Dead = !live.Alive
 	}
 	if o.Output != "" {
-		return writeTrace(e, u, o, progress)
+		return newProgress(e, name).export(o.Output, o.Force, u.Write)
 	}
 	if src.loop && o.To == "" {
 		if !u.Dead {
@@ -111,42 +108,6 @@ func (o OTLPOptions) target(e *cli.Env, s config.OTLP) (*otlp.Target, error) {
 		return nil, cli.Refuse(hint, "no collector is set")
 	}
 	return target, nil
-}
-
-func writeTrace(e *cli.Env, u *otlp.Upload, o OTLPOptions, p *progress) error {
-	var damage error
-	write := func(w io.Writer) error {
-		out := bufio.NewWriterSize(w, 64<<10)
-		failed := &writeError{w: out}
-		if _, damage = u.Write(failed); failed.err != nil {
-			return failed.err
-		}
-		return out.Flush()
-	}
-	var err error
-	if o.Output == "-" {
-		err = write(p)
-	} else {
-		err = e.WriteFile(o.Output, o.Force, write)
-	}
-	if err != nil {
-		return err
-	}
-	return damage
-}
-
-// writeError remembers the error of a writer, which is not that of the journal.
-type writeError struct {
-	w   io.Writer
-	err error
-}
-
-func (w *writeError) Write(text []byte) (int, error) {
-	n, err := w.w.Write(text)
-	if err != nil {
-		w.err = err
-	}
-	return n, err
 }
 
 func sendTrace(e *cli.Env, u *otlp.Upload) error {

@@ -149,7 +149,7 @@ func TestOutageLosesNothing(t *testing.T) {
 		t.Errorf("reports are %q, %q", failed, restored)
 	}
 	c.await(t, 5) // those that have ended
-	if err := f.Finish(0); err != nil {
+	if err := f.Finish(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	f = follow(t, dir, target, nil) // the runner of the resume

@@ -3,25 +3,25 @@ package otlp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
+	"iter"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 const (
 	batchMost  = 512             // spans of one request
-	heldMost   = 4 * batchMost   // spans that wait for a request; then reading the journal waits
 	batchEvery = 2 * time.Second // how long a span may wait for others
 	retryFirst = time.Second
 	retryMost  = time.Minute
 )
 
 // Follower sends the spans of a running loop as they end. It remembers what the collector has in
-// the loop's folder, and begins there.
+// the loop's folder, and begins there. While it waits for the collector, it does not read on: the
+// journal is the queue.
 type Follower struct {
 	Dir    string // of the loop
 	Target *Target
@@ -34,46 +34,29 @@ type Follower struct {
 	every time.Duration // how long a span may wait for others; 0 is batchEvery
 	retry time.Duration // how long to wait after the first failure; 0 is retryFirst
 
-	sender   *Sender
-	position Position
-	trouble  string // that was reported
-
-	mu    sync.Mutex
-	held  []Span          // that ended, and were not sent
-	trace string          // theirs
-	after json.RawMessage // the fold after them
-	more  chan struct{}   // there are spans to send
-	room  chan struct{}   // there is room for more
-	read  chan struct{}   // closed when the journal is read to its end
-	hurry chan struct{}   // closed when the loop has ended
-	once  sync.Once
-	done  chan struct{}
-	stop  context.CancelFunc
+	out     outbox
+	trouble string          // that was reported
+	live    context.Context // ends with the loop
+	hurry   context.CancelFunc
+	stop    context.CancelFunc
+	done    chan struct{}
 }
 
 // Start begins to follow the loop. The error is about the position in the loop's folder.
-func (f *Follower) Start() (err error) {
-	if f.position, err = ReadPosition(f.Dir, f.Target); err != nil {
-		return err
-	}
-	f.position.Fold.mapping.Mask = f.Mask
-	f.every, f.retry = cmp.Or(f.every, batchEvery), cmp.Or(f.retry, retryFirst)
-	f.sender = NewSender(f.Target, f.Now)
-	f.more, f.room = make(chan struct{}, 1), make(chan struct{}, 1)
-	f.read, f.hurry, f.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
-	fold, err := f.position.Fold.clone() // the reader has a fold of its own
+func (f *Follower) Start() error {
+	position, err := ReadPosition(f.Dir, f.Target)
 	if err != nil {
 		return err
 	}
+	position.Fold.mapping.Mask = f.Mask
+	f.out = outbox{position: position, sender: NewSender(f.Target, f.Now), dir: f.Dir}
+	f.every, f.retry = cmp.Or(f.every, batchEvery), cmp.Or(f.retry, retryFirst)
 	ctx, stop := context.WithCancel(context.Background())
-	f.stop = stop
-	go func() {
-		defer close(f.read)
-		f.readJournal(ctx, fold)
-	}()
+	f.stop, f.done = stop, make(chan struct{})
+	f.live, f.hurry = context.WithCancel(ctx)
 	go func() {
 		defer close(f.done)
-		f.send(ctx)
+		f.follow(ctx)
 	}()
 	return nil
 }
@@ -81,219 +64,90 @@ func (f *Follower) Start() (err error) {
 // Finish waits until the spans of the loop, which has ended, are sent, but not longer than limit.
 // It returns why some are not sent; what is not sent is still in the journal.
 func (f *Follower) Finish(limit time.Duration) error {
-	f.once.Do(func() { close(f.hurry) })
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	f.hurry()
 	select {
 	case <-f.done:
-	case <-timer.C:
-		f.stop()
-		<-f.done
+	case <-time.After(limit):
 	}
 	f.stop()
-	<-f.read
-	f.sender.Close()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.held) > 0 {
-		why := f.trouble
-		if why == "" {
-			why = "there was no time"
-		}
-		return fmt.Errorf("%d spans of the loop's end were not sent to %s: %s", len(f.held), f.Target.Shown(), why)
+	<-f.done
+	f.out.sender.Close()
+	if len(f.out.spans) > 0 {
+		return fmt.Errorf("spans of the loop's end were not sent to %s: %s", f.Target.Shown(), cmp.Or(f.trouble, "there was no time"))
 	}
 	return nil
 }
 
-// readJournal folds the events until the loop has ended.
-func (f *Follower) readJournal(ctx context.Context, fold *Fold) {
+// follow sends spans while the loop lives, and then those of what the journal still has.
+func (f *Follower) follow(ctx context.Context) {
+	idle := func(journal.Position) {
+		if len(f.out.spans) > 0 {
+			pause(f.live, f.every)
+			f.deliver(ctx)
+		}
+	}
+	f.read(ctx, func(from event.Seq) iter.Seq2[event.Event, error] {
+		return journal.Follow(f.live, f.Dir, journal.FollowOptions{FromSeq: from, UntilEnded: true, Idle: idle})
+	})
+	f.read(ctx, func(from event.Seq) iter.Seq2[event.Event, error] {
+		return journal.Read(f.Dir, journal.ReadOptions{FromSeq: from})
+	})
+	f.deliver(ctx)
+}
+
+// read folds what the journal has from the last event of the fold on.
+func (f *Follower) read(ctx context.Context, events func(from event.Seq) iter.Seq2[event.Event, error]) {
 	for ctx.Err() == nil {
-		err := f.readOn(ctx, fold)
-		missing, ok := errors.AsType[*journal.RangeError](err)
+		fold := f.out.position.Fold
+		damage, _ := f.out.fold(events(fold.Seq), func() error { f.deliver(ctx); return ctx.Err() })
+		missing, ok := errors.AsType[*journal.RangeError](damage)
 		switch {
 		case !ok:
 			return // it ended, or the runner reports the damage
 		case missing.First > fold.Seq: // segments were dropped before they could be sent
-			f.hold(fold, fold.Cut())
+			f.out.spans = append(f.out.spans, fold.Cut()...)
 			fold.Seq = 0
 		case fold.Seq > 0: // a loss of power took events that were read before
-			*fold = *NewFold(fold.mapping)
+			*fold, f.out.spans = *NewFold(fold.mapping), nil
 		default:
 			return
 		}
 	}
 }
 
-// readOn reads from the last event of the fold on.
-func (f *Follower) readOn(ctx context.Context, fold *Fold) error {
-	var ended []Span
-	release := func() {
-		if len(ended) > 0 {
-			f.hold(fold, ended)
-			ended = nil
-		}
-	}
-	options := journal.FollowOptions{FromSeq: fold.Seq, UntilEnded: true, Idle: func(journal.Position) { release() }}
-	for e, err := range journal.Follow(ctx, f.Dir, options) {
-		if err != nil {
-			release()
-			return err
-		}
-		if e.Seq <= fold.Seq {
-			continue
-		}
-		if ended = append(ended, fold.Event(e)...); len(ended) >= batchMost {
-			release()
-			f.wait(ctx)
-		}
-	}
-	release()
-	return nil
-}
-
-// hold gives spans to the sender.
-func (f *Follower) hold(fold *Fold, spans []Span) {
-	after, err := json.Marshal(fold)
-	if err != nil {
-		return // numbers that JSON lacks are not in a fold
-	}
-	f.mu.Lock()
-	f.held, f.trace, f.after = append(f.held, spans...), fold.Trace(), after
-	f.mu.Unlock()
-	signal(f.more)
-}
-
-// wait returns when the sender has room for more.
-func (f *Follower) wait(ctx context.Context) {
-	for {
-		f.mu.Lock()
-		n := len(f.held)
-		f.mu.Unlock()
-		if n < heldMost {
-			return
-		}
-		select {
-		case <-f.room:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-// send sends what is held until the journal is read to its end and all of it is sent.
-func (f *Follower) send(ctx context.Context) {
-	delay, asked := time.Duration(0), false
-	for {
-		if !f.await(ctx, delay, asked) {
-			return
-		}
-		answer := f.sendHeld(ctx)
+// deliver sends the spans until the collector has them. If it never takes them, following ends. At
+// the end of the loop it hurries, unless the collector asks for a delay.
+func (f *Follower) deliver(ctx context.Context) {
+	for delay := time.Duration(0); len(f.out.spans) > 0 && ctx.Err() == nil; {
+		answer, kept := f.out.send(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		asked = answer.After > 0
-		switch answer.Verdict {
-		case Later:
-			if f.ending() && delay > 0 {
-				return // 'ralph journal export' sends the rest
-			}
+		if kept != nil && answer.Why == "" {
+			answer.Why = kept.Error()
+		}
+		f.report(answer.Why)
+		ending := f.live.Err() != nil
+		switch {
+		case answer.Verdict == Blocked, answer.Verdict == Later && ending && delay > 0:
+			f.stop() // 'ralph journal export' sends the rest
+		case answer.Verdict == Later:
 			delay = max(min(2*delay, retryMost), f.retry, answer.After)
-			f.report(answer.Why)
-		case Blocked:
-			f.report(answer.Why)
-			return
-		default:
-			delay = 0
-			f.report(answer.Why)
-		}
-	}
-}
-
-// await waits until there is something to send: after a failure for the delay, else until spans
-// have had time to gather. It returns false when nothing more can come. At the end of the loop it
-// hurries, unless the collector asked for the delay.
-func (f *Follower) await(ctx context.Context, delay time.Duration, asked bool) bool {
-	for {
-		f.mu.Lock()
-		n := len(f.held)
-		f.mu.Unlock()
-		if n > 0 {
-			break
-		}
-		select {
-		case <-f.more:
-		case <-f.read:
-			f.mu.Lock()
-			n := len(f.held)
-			f.mu.Unlock()
-			if n == 0 {
-				return false
+			if answer.After > 0 {
+				pause(ctx, delay)
+			} else {
+				pause(f.live, delay)
 			}
-		case <-ctx.Done():
-			return false
 		}
 	}
-	if delay == 0 {
-		delay = f.every
-	}
-	hurry, read := f.hurry, f.read
-	if asked {
-		hurry, read = nil, nil
-	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
+}
+
+// pause waits, but not after the end of ctx.
+func pause(ctx context.Context, wait time.Duration) {
 	select {
-	case <-timer.C:
-	case <-hurry:
-	case <-read:
+	case <-time.After(wait):
 	case <-ctx.Done():
-		return false
 	}
-	return true
-}
-
-// ending reports whether the loop has ended.
-func (f *Follower) ending() bool {
-	select {
-	case <-f.hurry:
-		return true
-	case <-f.read:
-		return true
-	default:
-		return false
-	}
-}
-
-// sendHeld sends all spans that are held now. The position is remembered when the collector has all
-// of them.
-func (f *Follower) sendHeld(ctx context.Context) Answer {
-	f.mu.Lock()
-	spans, trace, after := f.held[:len(f.held):len(f.held)], f.trace, f.after
-	f.mu.Unlock()
-	sent, answer := f.sender.SendAll(ctx, trace, spans)
-	f.position.Sent, f.position.Lost = f.position.Sent+sent.Taken, f.position.Lost+sent.Rejected
-	f.mu.Lock()
-	f.held = append([]Span(nil), f.held[sent.Taken+sent.Rejected:]...)
-	f.mu.Unlock()
-	signal(f.room)
-	if sent.Taken+sent.Rejected < int64(len(spans)) {
-		return answer
-	}
-	fold := NewFold(f.position.Fold.mapping)
-	if json.Unmarshal(after, fold) == nil {
-		f.position.Fold = fold
-		if err := f.position.keep(f.Dir); err != nil && answer.Why == "" {
-			answer.Why = err.Error()
-		}
-	}
-	return answer
 }
 
 // report reports a trouble once, and its end.
@@ -305,6 +159,47 @@ func (f *Follower) report(why string) {
 	if f.Report != nil {
 		f.Report(why)
 	}
+}
+
+// outbox has the spans that ended and were not sent yet.
+type outbox struct {
+	position Position // after the spans
+	spans    []Span
+	sender   *Sender
+	dir      string // where the position is remembered; empty for nowhere
+	sent     Sent
+}
+
+// fold folds the events after those of the position, and calls full whenever there are enough spans
+// for a request. It ends at an error of full, or of the events, which is damage.
+func (o *outbox) fold(events iter.Seq2[event.Event, error], full func() error) (damage, err error) {
+	for e, err := range events {
+		if err != nil {
+			return err, nil
+		}
+		if e.Seq <= o.position.Fold.Seq {
+			continue
+		}
+		if o.spans = append(o.spans, o.position.Fold.Event(e)...); len(o.spans) >= batchMost {
+			if err := full(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// send sends the spans. What the collector did not take stays; the position is remembered when it
+// has all of them; kept is the error of that.
+func (o *outbox) send(ctx context.Context) (answer Answer, kept error) {
+	sent, answer := o.sender.SendAll(ctx, o.position.Fold.Trace(), o.spans)
+	o.spans = o.spans[sent.Taken+sent.Rejected:]
+	o.sent.Taken, o.sent.Rejected = o.sent.Taken+sent.Taken, o.sent.Rejected+sent.Rejected
+	o.position.Sent, o.position.Lost = o.position.Sent+sent.Taken, o.position.Lost+sent.Rejected
+	if len(o.spans) == 0 && o.dir != "" {
+		kept = o.position.keep(o.dir)
+	}
+	return answer, kept
 }
 
 // Sent counts the spans of several requests.
