@@ -77,20 +77,17 @@ func counts(u event.Usage) string {
 	return text + " · " + Tokens(u.Out) + " out"
 }
 
-// total formats what all iterations used. A cost, or a count of tokens, that is partly unknown is
-// shown as "at least" what is known.
-func (a *totals) total() string {
-	usage := a.usage
-	usage.TokensUnknown = a.uncounted
-	text := Usage(usage)
-	if rest, ok := strings.CutPrefix(text, "tokens unknown"); ok && usage.Tokens() > 0 {
-		text = "at least " + counts(usage) + rest
+// tokens formats those of all iterations: "at least" what is known of a count that is partly unknown.
+func (a *totals) tokens() string {
+	switch {
+	case a.uncounted && a.usage.Tokens() == 0:
+		return "tokens unknown"
+	case a.uncounted:
+		return "at least " + counts(a.usage)
+	case a.usage.Tokens() == 0 && a.usage.USD != nil && *a.usage.USD == 0:
+		return "nothing used"
 	}
-	if a.unpriced && a.usage.USD != nil {
-		cost := Cost(a.usage.USD)
-		text = strings.TrimSuffix(text, cost) + "cost at least " + cost
-	}
-	return text
+	return counts(a.usage)
 }
 
 // banner is a line between iterations: "── iteration 2 of 10 ── 01:52:28 ──". It has the date if
@@ -345,11 +342,15 @@ func (t *Text) loopEnded(e event.Event, p event.LoopEnded) {
 		title = "loop " + Clean(t.loop) + " " + Clean(p.Status.String())
 	}
 	t.banner(e, style, title)
-	why := string(p.Reason)
-	if p.Result != "" {
-		why += " (" + p.Result + ")"
+	known := e.Seq >= t.totalsFrom
+	if a := &t.totals; known {
+		took := time.Duration(0)
+		if !a.started.IsZero() {
+			took = e.At.Sub(a.started)
+		}
+		t.remark(style, cameTo(a.count, p.Changed, paid(a.usage, a.unpriced), took))
 	}
-	t.remark(style, colon(why, p.Why))
+	t.remark(style, colon(string(p.Reason), p.Why))
 	for _, f := range p.Edited {
 		t.remark(yellow, f.String())
 	}
@@ -363,15 +364,12 @@ func (t *Text) loopEnded(e event.Event, p event.LoopEnded) {
 		t.remark("", t.stories)
 	}
 	t.ended = true
-	if e.Seq < t.totalsFrom {
+	if !known {
 		return
 	}
-	text := t.totals.count.Iterations()
-	if !t.totals.started.IsZero() {
-		text += " · " + Span(e.At.Sub(t.totals.started))
-	}
+	text := t.totals.tokens()
 	if t.totals.toolsKnown {
-		text += " · " + used(t.totals.tools, t.totals.toolsFailed)
+		text = used(t.totals.tools, t.totals.toolsFailed) + " · " + text
 	}
-	t.remark("", text+" · "+t.totals.total())
+	t.remark(dim, text)
 }

@@ -47,8 +47,8 @@ func TestAttachShowsEndedLoop(t *testing.T) {
 			if got, want := lines[0], "loop night · "+status+" · iteration 2 of 10 · 15s · pi · $0.50"; c.reason != "" && got != want {
 				t.Errorf("first line %q, want %q", got, want)
 			}
-			if got, want := lines[len(lines)-1], "2 iterations · 15s · 2 tools · 2.0k tokens in · 200 out · $0.50"; got != want {
-				t.Errorf("last line %q, want %q", got, want)
+			if got, want := lines[len(lines)-1], "2 tools · 2.0k tokens in · 200 out"; got != want || !strings.Contains(r.out.String(), "\n2 iterations, $0.50, 15s\n") {
+				t.Errorf("last line %q, want %q, after the result:\n%s", got, want, r.out)
 			}
 			if !strings.Contains(r.out.String(), "Now I mend them.") {
 				t.Errorf("the past is not shown:\n%s", r.out)
@@ -96,7 +96,7 @@ func TestAttachFollowsUntilEnd(t *testing.T) {
 	if got := codeOf(returned(t, done)); got != event.ExitInterrupted {
 		t.Errorf("exit code %d, want %d", got, event.ExitInterrupted)
 	}
-	if got := beforeHash(t, r.out.String()); !strings.HasSuffix(got, "2 iterations · 16s · 2 tools · 2.0k tokens in · 200 out · $0.50\n") {
+	if got := beforeHash(t, r.out.String()); !strings.HasSuffix(got, "2 iterations, $0.50, 16s\nstop: a person asked it to stop\n2 tools · 2.0k tokens in · 200 out\n") {
 		t.Errorf("it ends with\n%s", got)
 	}
 }

@@ -20,7 +20,7 @@ func TestReplayShowsCompleteLoop(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
-	if account := "3 iterations · 22s · 3 tools · 3.0k tokens in · 300 out · $0.75\n"; !strings.HasSuffix(beforeHash(t, got), account) {
+	if account := "3 iterations, $0.75, 22s\npromise: done\n3 tools · 3.0k tokens in · 300 out\n"; !strings.HasSuffix(beforeHash(t, got), account) {
 		t.Errorf("it ends with\n%s\nwant %s", got, account)
 	}
 	if as := r.printed(&replayVerb{Source: "night", Speed: "max", JSON: true}); as != r.printed(&logsVerb{Source: "night", JSON: true}) {
@@ -31,7 +31,7 @@ func TestReplayShowsCompleteLoop(t *testing.T) {
 // Wherever the replay begins, the summary at the end is of the whole loop.
 func TestReplayFromTheMiddle(t *testing.T) {
 	r := threeIterations(t)
-	account := "3 iterations · 22s · 3.0k tokens in · 300 out · $0.75\n"
+	account := "3 iterations, $0.75, 22s\npromise: done\n3.0k tokens in · 300 out\n"
 	got := r.printed(&replayVerb{Source: "night", Speed: "max", From: 15})
 	if strings.Contains(got, "One.") || !strings.Contains(got, "Two.") || !strings.HasSuffix(beforeHash(t, got), account) {
 		t.Errorf("from event 15:\n%s", got)

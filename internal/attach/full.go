@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
 	"github.com/ralph-loop/ralph/render/tui"
 )
@@ -85,7 +86,8 @@ func (a *session) left(outcome tui.Outcome, err error) error {
 		return nil
 	}
 	if loop, err := projector.Load(a.dir); err == nil && outcome.Ended != nil {
-		fmt.Fprintln(a.Stdout, Header(a.Env, a.name, loop.View().Summary, false))
+		line := "loop " + render.Clean(a.name) + " · " + render.Result(loop.View())
+		fmt.Fprintln(a.Stdout, render.Cut(line, a.RenderOptions().Width))
 	}
 	a.ended = outcome.Ended
 	return a.exit()

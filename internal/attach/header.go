@@ -24,7 +24,8 @@ func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 	if alive {
 		status = cli.WithPending(status, h.Pending)
 	}
-	parts := []string{"loop " + name, status}
+	options := e.RenderOptions()
+	parts := []string{"loop " + render.Cut(render.Clean(name), options.Width/2), status}
 	if h.Iteration > 0 {
 		parts = append(parts, "iteration "+cli.CountOf(h).Number())
 	}
@@ -37,7 +38,6 @@ func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 	if h.Agent != "" {
 		parts = append(parts, h.Agent)
 	}
-	options := e.RenderOptions()
 	line := render.Cut(render.Clean(strings.Join(append(parts, cost(h.Cost)), " · ")), options.Width)
 	if options.Color {
 		line = "\x1b[1m" + line + "\x1b[0m"

@@ -27,6 +27,7 @@ type checkPlan struct {
 	rules   event.Rules
 	votes   policy.Votes
 	voters  int
+	changes policy.Changes
 }
 
 // check inspects the agent's work and runs the guardrails.
@@ -49,7 +50,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 		// An agent that asked for a person at the end of its turn must not be started again.
 		x.cfg.Commands(ctx)
 	}
-	x.inspectRepos(ctx, "end", d.Iteration, cause)
+	x.inspectRepos(ctx, "end", last.changes, d.Iteration, cause)
 	marks, err := x.inspectFolder(d.Iteration, cause)
 	if err != nil {
 		return err
@@ -82,8 +83,9 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 const inspectTimeout = 2 * time.Minute
 
 // inspectRepos reports the state of each repository, and which could not be read. A project without
-// a repository or without git is no error. After ctx is cancelled nothing more is reported.
-func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, iteration int, cause event.Seq) {
+// a repository or without git is no error. After ctx is cancelled nothing more is reported. changes
+// knows how the repositories were before the first iteration.
+func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes policy.Changes, iteration int, cause event.Seq) {
 	limited, cancel := context.WithTimeoutCause(ctx, inspectTimeout, fmt.Errorf("not done after %s: %w", units.Plain(inspectTimeout), context.DeadlineExceeded))
 	defer cancel()
 	unseen := func(root string, err error) {
@@ -106,6 +108,9 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, iteratio
 			Root: x.relative(root), When: when, Head: now.Head, Dirty: now.Dirty, Fingerprint: now.Fingerprint,
 			Files: now.Files, Insertions: now.Insertions, Deletions: now.Deletions,
 		}
+		if before, known := changes.Before(seen.Root); known {
+			seen.Whole = x.whole(limited, root, before, seen)
+		}
 		if when == event.MomentBegin {
 			x.heads[root] = now.Head
 		} else if old, known := x.heads[root]; known && old != now.Head {
@@ -117,6 +122,23 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, iteratio
 		}
 		x.deliver(seen, iteration, cause)
 	}
+}
+
+// whole returns the difference of a repository from how it was before the first iteration; nil if
+// it cannot be read. Lines of a file that differed before are counted, the file is not.
+func (x *Executor) whole(ctx context.Context, root string, before event.RepoInspected, now event.RepoInspected) *event.Difference {
+	all := event.Difference{
+		Files: max(0, now.Files-before.Files), Insertions: max(0, now.Insertions-before.Insertions), Deletions: max(0, now.Deletions-before.Deletions),
+	}
+	if before.Head == now.Head {
+		return &all
+	}
+	made, err := repo.Between(ctx, root, before.Head, now.Head, x.cfg.Env...)
+	if err != nil {
+		return nil
+	}
+	all.Files, all.Insertions, all.Deletions = all.Files+made.Files, all.Insertions+made.Insertions, all.Deletions+made.Deletions
+	return &all
 }
 
 // relative returns a folder's name in the journal: relative to the project if it is inside.
@@ -215,7 +237,7 @@ func (x *Executor) prepare(ctx context.Context, p promptPlan, cause event.Seq) (
 		}
 	}
 	if p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 || p.rules.Stories {
-		x.inspectRepos(ctx, "begin", p.decision.Iteration, cause)
+		x.inspectRepos(ctx, "begin", policy.Changes{}, p.decision.Iteration, cause)
 	}
 	_, err = os.Lstat(filepath.Join(x.cfg.Dir, task.DoneFile))
 	if err == nil || p.rules.Completion.Checklist || p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 {

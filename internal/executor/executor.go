@@ -127,6 +127,7 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	case event.DoCheck:
 		last := checkPlan{
 			files: s.FileChanges, stories: s.Stories, spans: s.ToolSpans, rules: s.Rules, votes: s.Votes, voters: s.Failover.Voters(s.Rules),
+			changes: s.Changes.Clone(),
 		}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
 	case event.DoCommit:

@@ -217,7 +217,7 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 		decisions = append(decisions, refuse(c.ID, "the loop ended before the agent could read it")...)
 	}
 	return append(decisions, record(event.LoopEnded{
-		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint, Edited: s.FileChanges.Unaccepted(),
-		Questions: s.Questions.Unread(),
+		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint,
+		Changed: s.Changes.Whole(), Edited: s.FileChanges.Unaccepted(), Questions: s.Questions.Unread(),
 	})...)
 }

@@ -24,6 +24,7 @@ type State struct {
 	Idle         policy.Idle          `json:"idle"`
 	Verification policy.Verification  `json:"verification"`
 	FileChanges  policy.FileChanges   `json:"fileChanges,omitzero"`
+	Changes      policy.Changes       `json:"changes,omitzero"`
 	Settings     policy.GivenSettings `json:"settings,omitzero"`
 	Failover     policy.Failover      `json:"failover,omitzero"`
 	Breaker      policy.Breaker       `json:"breaker"`
@@ -65,6 +66,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Idle.Apply(e.At, p)
 	s.Verification.Apply(p, &was)
 	s.FileChanges.Apply(e.Iter, p)
+	s.Changes.Apply(p)
 	s.Settings.Apply(p, &was)
 	s.Failover.Apply(e.At, p, &was)
 	s.Escalation.Apply(p, &was)

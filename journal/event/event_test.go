@@ -37,7 +37,7 @@ var samples = []event.Payload{
 	event.LoopUnpaused{},
 	event.LoopWaiting{For: event.WaitRate, Until: time.Date(2026, 11, 22, 4, 30, 1, 125e6, time.UTC)},
 	event.LoopWaited{For: event.WaitRate},
-	event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "done", Edited: []event.EditedFile{
+	event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "done", Changed: &event.Difference{Files: 3, Insertions: 13, Deletions: 1}, Edited: []event.EditedFile{
 		{Path: "Makefile", How: "changed", Role: "instructions", Iteration: 3, Guardrails: []string{"make test"}},
 	}},
 	event.SegmentOpened{Ordinal: 2, Iteration: 1, Prev: &event.PrevSegment{Name: "000001-i0000.jsonl", SHA256: "ab", Sealed: true}, Checkpoint: json.RawMessage(`{"seq":9}`)},
@@ -69,7 +69,7 @@ var samples = []event.Payload{
 	event.CompletionIgnored{How: "promise", Text: "<promise>DONE</promise>", Why: `it does not say "COMPLETE"`},
 	event.CompletionAccepted{How: "promise"},
 	event.FolderInspected{Done: true, Text: "all is done", Boxes: 3, Ticked: 2, Open: []string{"write the tests"}, SHA256: "ab"},
-	event.RepoInspected{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1, Committed: &event.Difference{Files: 1, Insertions: 3}},
+	event.RepoInspected{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1, Committed: &event.Difference{Files: 1, Insertions: 3}, Whole: &event.Difference{Files: 3, Insertions: 13, Deletions: 1}},
 	event.RepoUnreadable{Root: ".", When: "end", Error: "look at the repository: git status: not done after 1m0s: context deadline exceeded"},
 	event.GuardrailSnapshotted{Files: []event.SnapshotFile{{Path: "Makefile", Role: "instructions", Kind: "file", SHA256: "ab", Bytes: 9, Mode: 420, Protected: true}, {Path: "GNUmakefile", Role: "instructions"}}},
 	event.GuardrailStarted{Name: "make test"},

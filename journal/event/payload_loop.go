@@ -157,6 +157,9 @@ type LoopEnded struct {
 	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`  // one sentence for a person
 	Hint   string `json:"hint,omitempty"` // the next step for a person
+	// Changed is the difference of all files in repositories from how they were before the first
+	// iteration; nil if it is unknown.
+	Changed *Difference `json:"changed,omitempty"`
 	// Edited are the files of guardrails, and of settings, that the agent changed and no person has
 	// accepted.
 	Edited []EditedFile `json:"edited,omitempty"`

@@ -33,6 +33,9 @@ type RepoInspected struct {
 	Commits     int    `json:"commits,omitempty"` // made since the iteration began
 	// Committed is the difference that these commits make; nil if there are none, or it is unknown.
 	Committed *Difference `json:"committed,omitempty"`
+	// Whole is the difference from how the files were before the first iteration, also by commits;
+	// nil if it is unknown.
+	Whole *Difference `json:"whole,omitempty"`
 }
 
 // A Difference counts what differs between two states of files.

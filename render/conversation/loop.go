@@ -234,6 +234,9 @@ func (p *painter) end(b transcript.End) {
 	if b.Reason != "" && string(b.Reason) != string(b.Status) {
 		title = append(title, text(" · "+string(b.Reason), faint))
 	}
+	if changed := render.Changed(b.Changed); changed != "" {
+		title = append(title, text(" · "+changed, faint))
+	}
 	p.rule(title, p.clock(p.item.At))
 	for _, part := range []struct {
 		said  string

@@ -39,6 +39,7 @@ var templates = sync.OnceValue(func() *template.Template {
 })
 
 var functions = template.FuncMap{
+	"changed":  render.Changed,
 	"bytes":    func(n int) string { return units.Bytes(int64(n)) },
 	"code":     code,
 	"markdown": markdown,

@@ -300,12 +300,14 @@ type Pause struct {
 
 // End is the end of a loop.
 type End struct {
-	Status event.Status       `json:"status"`
-	Reason event.Reason       `json:"reason"`
-	Result string             `json:"result,omitempty"`
-	Why    string             `json:"why,omitempty"`
-	Hint   string             `json:"hint,omitempty"`
-	Edited []event.EditedFile `json:"edited,omitempty"`
+	Status event.Status `json:"status"`
+	Reason event.Reason `json:"reason"`
+	Result string       `json:"result,omitempty"`
+	Why    string       `json:"why,omitempty"`
+	Hint   string       `json:"hint,omitempty"`
+	// Changed is what the loop has changed in files; nil if it is unknown.
+	Changed *event.Difference  `json:"changed,omitempty"`
+	Edited  []event.EditedFile `json:"edited,omitempty"`
 	// Questions are those of the agent without an answer, each as a sentence.
 	Questions []string `json:"questions,omitempty"`
 	// Stories is what the stories of a plan came to, in words, where the loop is not completed.

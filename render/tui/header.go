@@ -22,6 +22,9 @@ type fact struct {
 
 const between = " · "
 
+// nameLeast is how many columns a loop's name has at least, where the status leaves them.
+const nameLeast = 12
+
 // header is the first line: what the loop is and has used.
 func (m *model) header(columns int) string {
 	v, t := m.view, m.theme
@@ -31,7 +34,7 @@ func (m *model) header(columns int) string {
 		clock = 4 // how many stories are done says more
 	}
 	facts := []fact{
-		{render.Clean(m.o.Name), t.Bar, 0},
+		{render.Cut(render.Clean(m.o.Name), max(columns/2, nameLeast)), t.Bar, 0},
 		{m.iteration(columns < 60), t.Text, 1},
 		{word, style, 0},
 		{m.elapsed(), t.Text, clock},
@@ -52,20 +55,21 @@ func (m *model) header(columns int) string {
 	return fit(facts, columns)
 }
 
-// fit joins the facts that have room.
+// fit joins the facts that have room. Those of rank 0 are cut rather than left out, the first one
+// first.
 func fit(facts []fact, columns int) string {
 	for rank := 9; rank >= 0; rank-- {
 		var parts []string
 		width := 0
-		for _, f := range facts {
+		for i, f := range facts {
 			if f.text == "" || f.rank > rank {
 				continue
 			}
-			if width > 0 {
+			if len(parts) > 0 {
 				width += render.Columns(between)
 			}
-			if rank == 0 { // cut rather than leave out
-				f.text = render.Cut(f.text, max(columns-width, 1))
+			if rank == 0 {
+				f.text = render.Cut(f.text, max(columns-width-rest(facts[i+1:]), 1))
 			}
 			width += render.Columns(f.text)
 			parts = append(parts, f.style.Render(f.text))
@@ -75,6 +79,16 @@ func fit(facts []fact, columns int) string {
 		}
 	}
 	return ""
+}
+
+// rest is how many columns the others of rank 0 need.
+func rest(facts []fact) (columns int) {
+	for _, f := range facts {
+		if f.text != "" && f.rank == 0 {
+			columns += render.Columns(between + f.text)
+		}
+	}
+	return columns
 }
 
 // status is the word that says what the loop does.
@@ -263,7 +277,10 @@ func (m *model) endText() string {
 		return ""
 	}
 	text := "ended: " + string(e.Reason)
-	if e.Why != "" {
+	switch {
+	case e.Status == event.StatusCompleted:
+		text = render.Result(m.view)
+	case e.Why != "":
 		text = units.FirstLine(e.Why)
 	}
 	if e.Hint != "" {

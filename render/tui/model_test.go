@@ -22,6 +22,27 @@ import (
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
+// The header has a loop's state in any width, whatever its name.
+func TestHeaderFitsHostileNames(t *testing.T) {
+	b := newBench(t, Options{})
+	b.view.Agent, b.view.Pending = strings.Repeat("agent", 40), "stopping after iteration 3"
+	for _, name := range []string{
+		"a", strings.Repeat("long-", 60), strings.Repeat("値段", 40), strings.Repeat("e\u0301", 80), "e" + strings.Repeat("\u0301", 400),
+		"\x1b[2Jx\x00\r\n\tx\u202e", strings.Repeat("👩\u200d👩\u200d👧", 20), "\u0301\u0301", strings.Repeat("🇩🇪", 30),
+	} {
+		b.o.Name = name
+		for columns := 12; columns <= 200; columns++ {
+			line := b.header(columns)
+			if wide := ansi.StringWidth(line); wide > columns || strings.ContainsAny(line, "\n\t") {
+				t.Errorf("%q in %d columns is %d wide: %q", name, columns, wide, line)
+			}
+			if columns >= 24 && !strings.Contains(ansi.Strip(line), "running") {
+				t.Errorf("%q in %d columns does not say that it runs: %q", name, columns, line)
+			}
+		}
+	}
+}
+
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 // bench is a model without a terminal: messages go in, a screen comes out.
