@@ -47,7 +47,7 @@ func TestTypedTextResumesEndedLoop(t *testing.T) {
 		t.Errorf("nobody resumed the loop, and it is %s", got)
 	}
 	attach.types(enter)
-	attach.sees("enter again resumes it: up to 10 more iterations with these words")
+	attach.sees("Resume loop one? up to 10 more iterations with these words")
 	attach.types(enter)
 	attach.sees("follow-up (")
 	attach.sees("── iteration 2")

@@ -117,8 +117,10 @@ func TestBoardResumesWithText(t *testing.T) {
 	board := p.watch("list", "--watch")
 	board.sees("needs you  1\n> fonts  blocked <1m ago", "\n    the licence is not clear\n    → give it what it needs, then resume the loop\n")
 	board.types("a")
-	board.sees("with this text in its next prompt")
+	board.sees("This text is for its next prompt")
 	board.types("it is the OFL" + enter)
+	board.sees("Resume loop fonts? up to 9 more iterations with these words", "enter resume")
+	board.types(enter)
 	board.sees("loop fonts is running again; the text is in its next prompt", "> fonts  completed <1m ago")
 	if said := p.fine("logs", "fonts", "--json", "--type", "iteration.started", "--iteration", "2"); !strings.Contains(said, "it is the OFL") {
 		t.Errorf("the text is not in the prompt:\n%s", said)

@@ -87,7 +87,7 @@ func (a *session) handleKeys(typed []byte) (done bool) {
 			if t.offered = ""; text != "" { // the line may have been meant for the loop as it ran
 				t.offered = line
 				t.keys.insert(line)
-				a.sayOffer("enter again resumes it: " + a.loop().More + " with these words")
+				a.screen.say("ralph: " + render.AskResume("loop "+a.name, a.loop().More, true) + " · enter again resumes it, ctrl-c leaves")
 			}
 		case does == actionSend:
 			a.sendLine(line)

@@ -29,7 +29,7 @@ func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
 	case Send:
 		text, err = sendAll(e, effect.Loop, effect.Commands)
 	case Resume:
-		text, err = resume(e, effect.Loop, effect.Commands)
+		text, err = resume(e, effect)
 	case Begin:
 		text, err = begin(e, effect.Commands[0].Text)
 	case Dismiss:
@@ -75,7 +75,8 @@ func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, e
 }
 
 // resume starts a runner for a loop, which takes the commands: texts for its next prompt.
-func resume(e *cli.Env, s registry.Status, commands []inbox.Command) (string, error) {
+func resume(e *cli.Env, effect Effect) (string, error) {
+	s, commands := effect.Loop, effect.Commands
 	inner, _, messages := quiet(e)
 	inner.Cwd = s.Project
 	var ids []string
@@ -86,7 +87,7 @@ func resume(e *cli.Env, s registry.Status, commands []inbox.Command) (string, er
 		}
 		ids = append(ids, id)
 	}
-	start := launch.Start{Name: s.Dir, Resume: true}
+	start := launch.Start{Name: s.Dir, Resume: true, Options: launch.Options{Set: effect.Raise}}
 	if _, err := start.Begin(inner); err != nil {
 		for _, id := range ids {
 			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it

@@ -58,7 +58,7 @@ func machine() []Loop {
 		}),
 		loop("fonts", func(l *Loop) {
 			ended(event.ReasonBlocked)(l)
-			l.Facts = &Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop"}
+			l.Facts = &Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop", More: "up to 7 more iterations", Raise: map[string]string{"limits.cost": "3"}}
 		}),
 		loop("login", ended(event.ReasonAuth)),
 		loop("killed", func(l *Loop) {
@@ -132,6 +132,7 @@ func TestScreens(t *testing.T) {
 		{"ended", []string{"end", "up", "up"}},
 		{"answer", []string{"a", "'v2, the code is right. 値段"}},
 		{"resume", []string{"j", "a", "'The licence is OFL."}},
+		{"ask", []string{"j", "a", "'The licence is OFL.", "enter"}},
 		{"steer", []string{"/", "'tests", "enter", "s", "'Leave the schema alone.", "alt+enter", "'And the docs."}},
 		{"stop", []string{"x"}},
 		{"question", []string{"/", "'curious", "enter", "2"}},
@@ -306,7 +307,13 @@ func TestKeysHaveEffects(t *testing.T) {
 		"answer is left":         {"parser", []string{"a", "'v2", "esc"}, Nothing, "", ""},
 		"answer by ctrl+c":       {"parser", []string{"a", "'v2", "ctrl+c"}, Nothing, "", ""},
 		"answer nothing":         {"tests", []string{"a"}, Nothing, "", "asks nothing"},
-		"answer an ended one":    {"fonts", []string{"a", "'OFL", "enter"}, Resume, "follow-up OFL", "is being resumed"},
+		"answer an ended one":    {"fonts", []string{"a", "'OFL", "enter"}, Nothing, "", "Resume loop fonts? up to 7 more iterations with these words"},
+		"and agree":              {"fonts", []string{"a", "'OFL", "enter", "enter"}, Resume, "follow-up OFL", "is being resumed"},
+		"and come back":          {"fonts", []string{"a", "'OFL", "enter", "esc"}, Nothing, "", "> OFL"},
+		"and type on":            {"fonts", []string{"a", "'OFL", "enter", "'y"}, Nothing, "", "> OFLy"},
+		"resume an ended one":    {"fonts", []string{"r"}, Nothing, "", "Resume loop fonts? up to 7 more iterations"},
+		"another key resumes no": {"fonts", []string{"r", "y"}, Nothing, "", "fonts"},
+		"before it is known":     {"spent", []string{"r", "enter"}, Nothing, "", "spent: what it may use is being read"},
 		"steer":                  {"tests", []string{"s", "'q? x", "enter"}, Send, "steer q? x", ""},
 		"steer an ended one":     {"fonts", []string{"s"}, Nothing, "", "no runner"},
 		"stop later":             {"tests", []string{"x", "enter"}, Send, "stop", ""},
@@ -365,10 +372,10 @@ func TestTextIsForItsLoop(t *testing.T) {
 	ended(event.ReasonStop)(&loops[i])
 	sortLoops(loops)
 	m.Show(Snapshot{At: now, Loops: loops})
-	if text := screen(m); !strings.Contains(text, "parser has no runner. Enter resumes it") || !strings.Contains(text, "> v2") {
+	if text := screen(m); !strings.Contains(text, "parser has no runner. This text is for its next prompt") || !strings.Contains(text, "> v2") {
 		t.Errorf("the screen:\n%s", text)
 	}
-	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile; enter again resumes it") {
+	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile") || !strings.Contains(screen(m), "Resume loop parser?") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
 	if effect := presses(m, "enter"); effect.Do != Resume || effect.Loop.Name != "parser" || effect.Commands[0].Text != "v2" {
@@ -425,7 +432,7 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 	later = slices.Clone(loops)
 	ended(event.ReasonPromise)(&later[i])
 	m.Show(Snapshot{At: now, Loops: later})
-	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile; enter again resumes it") {
+	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile") || !strings.Contains(screen(m), "Resume loop parser?") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
 	if effect := presses(m, "enter"); effect.Do != Resume || effect.Commands[0].Text != "v2" {
@@ -445,7 +452,7 @@ func TestEndedLoopTakesAnswer(t *testing.T) {
 		t.Errorf("the screen:\n%s", text)
 	}
 	want := []inbox.Command{{Kind: inbox.Answer, Question: 3, Text: "yes"}}
-	if effect := presses(m, "a", "'yes", "enter"); effect.Do != Resume || !reflect.DeepEqual(effect.Commands, want) {
+	if effect := presses(m, "a", "'yes", "enter", "enter"); effect.Do != Resume || !reflect.DeepEqual(effect.Commands, want) {
 		t.Errorf("%+v", effect)
 	}
 }
@@ -505,7 +512,7 @@ func TestLoopsCallPerson(t *testing.T) {
 
 // A text that was not sent is not lost.
 func TestUnsentTextIsGivenBack(t *testing.T) {
-	for name, keys := range map[string][]string{"parser": {"a", "'v2", "enter"}, "fonts": {"a", "'OFL", "enter"}, "tests": {"s", "'stop that", "enter"}} {
+	for name, keys := range map[string][]string{"parser": {"a", "'v2", "enter"}, "fonts": {"a", "'OFL", "enter", "enter"}, "tests": {"s", "'stop that", "enter"}} {
 		m := modelOf(100, 40, machine()...)
 		m.selected = "--" + name + ".json"
 		m.arrange()
@@ -516,7 +523,7 @@ func TestUnsentTextIsGivenBack(t *testing.T) {
 		if want := "> " + keys[1][1:] + "\nthe disk is full\n"; !strings.Contains(text, want) {
 			t.Errorf("%s: %q is missing:\n%s", name, want, text)
 		}
-		if again := presses(m, "enter"); again.Do != effect.Do || !reflect.DeepEqual(again.Commands, effect.Commands) {
+		if again := presses(m, keys[2:]...); again.Do != effect.Do || !reflect.DeepEqual(again.Commands, effect.Commands) {
 			t.Errorf("%s: %+v is not %+v", name, again, effect)
 		}
 	}

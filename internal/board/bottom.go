@@ -26,7 +26,12 @@ func (m *Model) bottom(s *Screen) {
 		}
 		m.typed(s, "> ")
 	case stopping, resuming:
-		add(m.Theme.Warning.Render(render.Cut(m.question(), m.Width)))
+		if m.input.String() != "" {
+			m.typed(s, "> ")
+		}
+		for _, row := range m.wrapped(m.question(), m.Width, 3) {
+			add(m.Theme.Warning.Render(row))
+		}
 	}
 	if m.notice.text != "" {
 		style := m.Theme.Good
@@ -105,7 +110,7 @@ func (m *Model) keys() string {
 	case stopping:
 		return m.fitting("enter after the iteration", "! now", "esc no")
 	case resuming:
-		return m.fitting("enter yes", "esc no")
+		return m.fitting("enter resume", "esc back")
 	}
 	const always = "? manual · q leave"
 	left := m.Width - render.Columns(always+" · ")
@@ -177,10 +182,10 @@ func (m *Model) question() string {
 		return "the loop is gone"
 	case m.mode == stopping:
 		return "stop " + nameOf(l) + "?"
-	case hasClaimed(l):
-		return "resume " + nameOf(l) + "? It has completed: its agent works again, unless what completed it is still there"
+	case l.Facts == nil:
+		return nameOf(l) + ": what it may use is being read…"
 	}
-	return "resume " + nameOf(l) + "? Its agent works again"
+	return render.AskResume("loop "+nameOf(l), l.Facts.More, m.input.String() != "")
 }
 
 // maxQuestion is how many lines of a loop's question are shown while the person answers it.
@@ -220,9 +225,9 @@ func (m *Model) purpose(l *Loop) string {
 	case l.Live.Alive:
 		return "Your answer is for the agent of " + nameOf(l) + ", and the loop continues with it:"
 	case m.asked > 0:
-		return nameOf(l) + " has no runner. Enter resumes it, with this answer in its next prompt:"
+		return nameOf(l) + " has no runner. This answer is for its next prompt, once it is resumed:"
 	}
-	return nameOf(l) + " has no runner. Enter resumes it, with this text in its next prompt:"
+	return nameOf(l) + " has no runner. This text is for its next prompt, once it is resumed:"
 }
 
 // maxTyped is how many lines of a typed text are shown.

@@ -31,6 +31,8 @@ type Effect struct {
 	// Commands are sent to the loop in this order. The next runner of a loop that is resumed takes
 	// them.
 	Commands []inbox.Command
+	// Raise are the settings that a resume raises, with their new values.
+	Raise map[string]string
 }
 
 // Deed is a kind of effect.
@@ -66,8 +68,10 @@ func (m *Model) Press(k Key) Effect {
 		effect = m.typeTask(k)
 	case peeking:
 		effect = m.peekKey(k.command())
-	case stopping, resuming:
-		effect = m.confirm(k.command())
+	case stopping:
+		effect = m.confirmStop(k.command())
+	case resuming:
+		effect = m.confirmResume(k)
 	case reading:
 		m.turn(k.command())
 	}
@@ -78,7 +82,7 @@ func (m *Model) Press(k Key) Effect {
 // Paste takes a text that came at once.
 func (m *Model) Paste(text string) {
 	switch m.mode {
-	case filtering, answering, steering, beginning:
+	case filtering, answering, steering, beginning, resuming:
 		m.Press(Key{Text: text})
 	}
 }
@@ -361,43 +365,40 @@ func (m *Model) typeText(k Key) Effect {
 	case !l.Live.Alive && m.mode == steering:
 		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
 		return Effect{}
-	case m.mode == answering && !l.Live.Alive && m.live:
-		m.live = false
-		m.Say(nameOf(l)+" has ended meanwhile; enter again resumes it with the text, esc leaves", true)
-		return Effect{}
 	case m.mode == answering && questionOf(l) > 0 && questionOf(l) != m.asked:
 		m.asked = questionOf(l)
 		m.Say(nameOf(l)+" asks something else now; enter again answers that, esc leaves", true)
 		return Effect{}
 	}
 	mode, asked := m.mode, m.asked
+	if !l.Live.Alive {
+		if m.mode = resuming; m.live {
+			m.live = false
+			m.Say(nameOf(l)+" has ended meanwhile", true)
+		}
+		return Effect{}
+	}
 	m.finish()
 	switch {
 	case mode == steering:
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
-	case l.Live.Alive && asked > 0: // the runner refuses it if another person was faster
+	case asked > 0: // the runner refuses it if another person was faster
 		return m.send(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
 	case held(l):
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}, inbox.Command{Kind: inbox.Resume})
-	case l.Live.Alive: // another person was faster
-		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
-	case asked > 0 && asked == questionOf(l):
-		return m.resume(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
 	}
-	return m.resume(l, inbox.Command{Kind: inbox.FollowUp, Text: text})
+	return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}) // another person was faster
 }
 
-// confirm takes the answer to a question.
-func (m *Model) confirm(key string) Effect {
-	l, mode := m.loopOf(m.about), m.mode
+// confirmStop takes the answer to the question how a loop is stopped.
+func (m *Model) confirmStop(key string) Effect {
+	l := m.loopOf(m.about)
 	m.finish()
 	switch {
 	case l == nil:
-	case mode == resuming && (key == "enter" || key == "y"):
-		return m.resume(l)
-	case mode == stopping && key == "enter":
+	case key == "enter":
 		return m.send(l, inbox.Command{Kind: inbox.Stop})
-	case mode == stopping && key == "!":
+	case key == "!":
 		return m.send(l, inbox.Command{Kind: inbox.StopNow})
 	case key == "ctrl+c", key == "esc", key == "n", key == "q":
 	default:
@@ -406,9 +407,39 @@ func (m *Model) confirm(key string) Effect {
 	return Effect{}
 }
 
+// confirmResume takes the answer to the question whether a loop is resumed, with the text that was
+// typed. Any other key than enter is for the text again.
+func (m *Model) confirmResume(k Key) Effect {
+	l, text := m.loopOf(m.about), strings.TrimSpace(m.input.String())
+	switch {
+	case l != nil && l.Facts == nil && k.Name == "enter":
+		return Effect{} // what it may use is not on the screen yet
+	case l == nil, text == "":
+		m.finish()
+		if l == nil || k.Name != "enter" {
+			return Effect{}
+		}
+		return m.resume(l)
+	case l.Live.Alive, k.Name != "enter":
+		if m.mode = answering; k.Name == "esc" {
+			return Effect{}
+		}
+		return m.typeText(k)
+	}
+	command := inbox.Command{Kind: inbox.FollowUp, Text: text}
+	if m.asked > 0 && m.asked == questionOf(l) {
+		command = inbox.Command{Kind: inbox.Answer, Question: m.asked, Text: text}
+	}
+	m.finish()
+	return m.resume(l, command)
+}
+
 func (m *Model) resume(l *Loop, commands ...inbox.Command) Effect {
+	if l.Live.Alive { // another person was faster
+		return m.resumeLive(l)
+	}
 	m.Say(nameOf(l)+" is being resumed…", false)
-	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Commands: commands}
+	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Commands: commands, Raise: l.Facts.Raise}
 }
 
 // GiveBack lets a person edit a text again that was not sent, unless another question is open.
@@ -429,8 +460,3 @@ func (m *Model) GiveBack(e Effect) {
 
 // finish ends a question.
 func (m *Model) finish() { m.mode, m.input, m.about, m.asked, m.live = browsing, line{}, "", 0, false }
-
-// hasClaimed reports whether a loop's work is done: to resume it may end it again at once.
-func hasClaimed(l *Loop) bool {
-	return l.Head.Reason != "" && event.Reason(l.Head.Reason).ExitCode() == event.ExitCompleted
-}

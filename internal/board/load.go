@@ -150,10 +150,15 @@ func readFacts(s registry.Status, marked func() map[string][]process.Stray) Fact
 // factsOfDied says whether processes outlived the runner: they still work, and no journal records
 // their work.
 func factsOfDied(s registry.Status, marked map[string][]process.Stray) Facts {
+	f := Facts{Text: "its runner died", Hint: "r resumes it"}
 	if left := send.LeftOf(marked, s); len(left) > 0 {
-		return Facts{Text: "its runner died, and left " + send.SpellStrays(left), Hint: "r ends that and resumes the loop; 'ralph kill' only ends it"}
+		f = Facts{Text: "its runner died, and left " + send.SpellStrays(left), Hint: "r ends that and resumes the loop; 'ralph kill' only ends it"}
 	}
-	return Facts{Text: "its runner died", Hint: "r resumes it"}
+	if loop, err := projector.Load(s.Dir); err == nil {
+		v := loop.View()
+		f.More, f.Raise = v.More, v.Raise
+	}
+	return f
 }
 
 // lastEvents is how much of a journal's end is read for what runs now. A tool that has printed more
@@ -229,18 +234,20 @@ func factsOfEnded(s registry.Status) Facts {
 	if err != nil {
 		return Facts{Text: "its journal cannot be read: " + cli.Clean(err.Error())}
 	}
-	ended := loop.View().Ended
-	if ended == nil {
+	v := loop.View()
+	if v.Ended == nil {
 		return Facts{}
 	}
-	why := ended.Why
-	if ended.Reason == event.ReasonBlocked {
-		why = strings.TrimPrefix(why, blockedPrefix)
+	f := factsOfQuestion(s)
+	if f.Question == 0 {
+		why := v.Ended.Why
+		if v.Ended.Reason == event.ReasonBlocked {
+			why = strings.TrimPrefix(why, blockedPrefix)
+		}
+		f.Text, f.Hint = cli.Clean(why), render.Clean(v.Ended.Hint)
 	}
-	if asked := factsOfQuestion(s); asked.Question > 0 {
-		return asked
-	}
-	return Facts{Text: cli.Clean(why), Hint: render.Clean(ended.Hint)}
+	f.More, f.Raise = v.More, v.Raise
+	return f
 }
 
 func tilde(path, home string) string {

@@ -35,6 +35,10 @@ type Facts struct {
 	Choices  []string
 	// Since is when it began to wait, to pause, or to do what Text says; zero if it is not known.
 	Since time.Time
+	// More is what it may use once it is resumed, and Raise what has to be raised for that, as
+	// projector.View has them.
+	More  string
+	Raise map[string]string
 }
 
 // Snapshot is what all loops were at a moment.

@@ -51,7 +51,7 @@ var killing = dialog{"Kill the agent at once, and end the loop? Nothing is finis
 // resuming asks whether a loop that is over is to be resumed with a text. Any other key is for the
 // line again: what is typed for a shell by mistake resumes nothing.
 func resuming(text, more string) dialog {
-	return dialog{"Resume the loop? " + more + " with these words", []hint{
+	return dialog{render.AskResume("the loop", more, true), []hint{
 		{"enter", "resume"}, {"esc", "back"},
 	}, func(m *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		switch k.Keystroke() {
