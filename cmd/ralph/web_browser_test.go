@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -180,6 +181,16 @@ func TestBrowser(t *testing.T) {
 		page.Await(t, `document.getElementById("state").textContent === "stopped"`)
 		page.Await(t, `document.getElementById("form").hidden`)
 		page.Screenshot(t, "ended")
+		place := browsertest.Eval[string](t, page, "location.href")
+		for n, shows := range []string{"Report of a loop", "hello.txt", "What went wrong"} {
+			page.Await(t, `document.getElementById("links")?.checkVisibility()`)
+			browsertest.Eval[any](t, page, fmt.Sprintf(`document.querySelectorAll("#links a")[%d].click()`, n))
+			page.Await(t, fmt.Sprintf(`document.querySelector("h1")?.innerText !== "demo" && document.body.innerText.includes(%q)`, shows))
+			page.Screenshot(t, "ended-"+strconv.Itoa(n))
+			browsertest.Eval[any](t, page, fmt.Sprintf("location.href = %q", place))
+			page.Await(t, `document.getElementById("state")?.textContent === "stopped"`)
+		}
+		quiet(t, page)
 	})
 
 	t.Run("continue", func(t *testing.T) {

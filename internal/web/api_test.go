@@ -74,6 +74,44 @@ func TestReportIsServed(t *testing.T) {
 	}
 }
 
+// The page of changes has what the agent's tools changed, and nothing of the project.
+func TestChangesAreOfJournal(t *testing.T) {
+	w := newWorld(t)
+	edit := func(id, name, text string, ok bool) {
+		input, err := json.Marshal(map[string]string{"file_path": name, "content": text})
+		must(t, err)
+		w.happen(1, event.ToolCalled{ID: id, Name: "Write", Input: input}, event.ToolReturned{ID: id, OK: ok})
+	}
+	base, reader := w.browser(w.tokens.ReadOnly)
+	get := func() string {
+		got := w.ask("GET", base+"/loops/demo/changes", "", reader...)
+		if got.status != http.StatusOK {
+			t.Errorf("%d: %s", got.status, got.body)
+		}
+		return got.body
+	}
+	if page := get(); !strings.Contains(page, "No tool of the agent has changed a file.") {
+		t.Errorf("without edits: %s", page)
+	}
+	w.happen(1, event.IterationStarted{N: 1})
+	edit("a", "../../secret\u202e.txt", "one <b>line</b>\n", true)
+	edit("b", "failed.txt", "never written\n", false)
+	page := get()
+	for _, want := range []string{"Iteration 1", "one &lt;b&gt;line&lt;/b&gt;", `href="` + base + `/loops/` + demoID + `"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is not in %s", want, page)
+		}
+	}
+	for _, never := range []string{"never written", "\u202e", "<form", "<script"} {
+		if strings.Contains(page, never) {
+			t.Errorf("%s is in %s", never, page)
+		}
+	}
+	if got := w.ask("GET", base+"/loops/other/changes", "", reader...); got.status != http.StatusNotFound {
+		t.Errorf("of another loop: %d", got.status)
+	}
+}
+
 func TestHostileQuestionIsClean(t *testing.T) {
 	w := newWorld(t)
 	hostile := "Tabs\u202e \x1b[31mor spaces?"

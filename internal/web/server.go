@@ -73,6 +73,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /{$}", s.showList)
 	m.HandleFunc("GET /loops/{id}", s.showLoop)
 	m.HandleFunc("GET /loops/{id}/report", s.showReport)
+	m.HandleFunc("GET /loops/{id}/changes", s.showChanges)
 	m.Handle("GET /static/", static())
 	m.HandleFunc("GET /api/loops", s.getLoops)
 	m.HandleFunc("GET /api/loops/{id}", s.getLoop)

@@ -158,6 +158,7 @@ function drawQuestion() {
   else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.why, state.hint].filter(Boolean).join(". ")];
   else if (state.died) [title, text] = ["The runner died", `'ralph start ${name} --resume' in ${state.project} resumes the loop`];
   get("question").hidden = !title;
+  get("links").hidden = state.alive || !started(state);
   get("question").dataset.mood = mood(state);
   if (get("ask").textContent !== title) get("ask").textContent = title;
   if (get("asked").textContent !== text) get("asked").textContent = text;
