@@ -19,14 +19,14 @@ func TestResultSaysWhatIsKnown(t *testing.T) {
 		Used:  event.Usage{In: 10, USD: cost(0.01)},
 	}
 	for want, change := range map[string]func(v *projector.View){
-		"completed · 3 iterations, 2 files +26 −4, $0.01, 12m0s":          func(*projector.View) {},
-		"completed · 3 iterations, 2 files +26 −4, cost unknown, 12m0s":   func(v *projector.View) { v.Used.USD = nil },
-		"completed · 3 iterations, 2 files +26 −4, at least $0.01, 12m0s": func(v *projector.View) { v.CostUnknown = true },
-		"completed · 3 iterations, 2 files +26 −4, 12m0s":                 func(v *projector.View) { v.Used = event.Usage{USD: cost(0)} },
-		"completed · 3 iterations, $0.01, 12m0s":                          func(v *projector.View) { v.Ended = &event.LoopEnded{} },
-		"completed · 3 iterations, no file changed, $0.01, 12m0s":         func(v *projector.View) { v.Ended = &event.LoopEnded{Changed: &event.Difference{}} },
-		"stopped · 2 iterations (1 more refunded), $0.01, 12m0s": func(v *projector.View) {
-			v.Status, v.Refunded, v.Ended = event.StatusStopped, 1, nil
+		"3 iterations, 2 files +26 −4, $0.01, 12m0s":          func(*projector.View) {},
+		"3 iterations, 2 files +26 −4, cost unknown, 12m0s":   func(v *projector.View) { v.Used.USD = nil },
+		"3 iterations, 2 files +26 −4, at least $0.01, 12m0s": func(v *projector.View) { v.CostUnknown = true },
+		"3 iterations, 2 files +26 −4, 12m0s":                 func(v *projector.View) { v.Used = event.Usage{USD: cost(0)} },
+		"3 iterations, $0.01, 12m0s":                          func(v *projector.View) { v.Ended = &event.LoopEnded{} },
+		"3 iterations, no file changed, $0.01, 12m0s":         func(v *projector.View) { v.Ended = &event.LoopEnded{Changed: &event.Difference{}} },
+		"2 iterations (1 more refunded), $0.01, 12m0s": func(v *projector.View) {
+			v.Refunded, v.Ended = 1, nil
 		},
 	} {
 		v := view

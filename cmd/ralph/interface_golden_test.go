@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,26 @@ func TestFullScreenOfRecordedLoops(t *testing.T) {
 			compareScreen(t, golden, got)
 		})
 	}
+}
+
+// What is printed at once may be higher than the terminal: what is live below it stays whole.
+func TestInlineKeepsLiveLines(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.recorded("greet", "demo.jsonl")
+	w := p.screen(terminaltest.Options{Columns: 40, Rows: 20, Marks: true}, nil, "attach", "greet", "--inline")
+	w.sees("✓ completed · promise", "missing\n3 iterations, $0.05, 16s\nresume>\ngreet · 3/5 · completed: promise · 16s")
+	w.Look(func(e *terminaltest.Emulator) {
+		all := strings.Join(append(e.Scrollback, e.Text()), "\n")
+		from := 0
+		for _, text := range []string{"── iteration 2 done", "(4.8k cached)", "── iteration 3 of 5", "✓ edit", "[x] describe it in README.md", "claim accepted", "── iteration 3 done"} {
+			at := strings.Index(all[from:], text)
+			if at < 0 {
+				t.Fatalf("%q is not in its place:\n%s", text, all)
+			}
+			from += at
+		}
+	})
 }
 
 // compareScreen compares a screen with a golden file, or writes it with -update.

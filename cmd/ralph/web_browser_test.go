@@ -190,7 +190,6 @@ func TestBrowser(t *testing.T) {
 			browsertest.Eval[any](t, page, fmt.Sprintf("location.href = %q", place))
 			page.Await(t, `document.getElementById("state")?.textContent === "stopped"`)
 		}
-		quiet(t, page)
 	})
 
 	t.Run("continue", func(t *testing.T) {

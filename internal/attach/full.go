@@ -86,7 +86,8 @@ func (a *session) left(outcome tui.Outcome, err error) error {
 		return nil
 	}
 	if loop, err := projector.Load(a.dir); err == nil && outcome.Ended != nil {
-		line := "loop " + render.Clean(a.name) + " · " + render.Result(loop.View())
+		v := loop.View()
+		line := render.Clean("loop " + a.name + " · " + v.Status.String() + " · " + render.Result(v))
 		fmt.Fprintln(a.Stdout, render.Cut(line, a.RenderOptions().Width))
 	}
 	a.ended = outcome.Ended

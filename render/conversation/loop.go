@@ -234,10 +234,10 @@ func (p *painter) end(b transcript.End) {
 	if b.Reason != "" && string(b.Reason) != string(b.Status) {
 		title = append(title, text(" · "+string(b.Reason), faint))
 	}
-	if changed := render.Changed(b.Changed); changed != "" {
-		title = append(title, text(" · "+changed, faint))
-	}
 	p.rule(title, p.clock(p.item.At))
+	if changed := render.Changed(b.Changed); changed != "" {
+		p.wrap(text("", plain), text(changed, strong))
+	}
 	for _, part := range []struct {
 		said  string
 		style markdown.Style

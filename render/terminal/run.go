@@ -60,8 +60,12 @@ func Run(m Model, o Options) error {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
+	var p *tea.Program
+	if file, ok := o.Out.(*os.File); ok && o.Inline {
+		o.Out = &output{File: file, drawn: func() { go p.Send(DrawnMsg{}) }}
+	}
 	runs := &program{model: m, Options: o, colors: ColorsOf(o.Environ), dark: darkBy(o.Environ)}
-	p := tea.NewProgram(runs, tea.WithContext(o.Context), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
+	p = tea.NewProgram(runs, tea.WithContext(o.Context), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithFPS(framesPerSecond), tea.WithColorProfile(runs.colors), tea.WithoutSignalHandler())
 	runs.quit = func() { go p.Send(tea.QuitMsg{}) }
 	var received atomic.Pointer[os.Signal]

@@ -18,7 +18,13 @@ import (
 type inline struct {
 	printed map[event.Seq]string // what was printed of an entry that may still change
 	next    event.Seq            // entries before it are printed
+	waiting []string             // lines that are not printed yet
+	busy    bool                 // some are being printed, or nothing can be printed yet
+	height  int                  // of what was live, when it was drawn last
 }
+
+// printedMsg says that the lines that were being printed are on the terminal.
+type printedMsg struct{}
 
 // entryRows is how many rows one entry may have.
 const entryRows = 10000
@@ -57,22 +63,44 @@ func (m *model) print(changed []transcript.Entry) tea.Cmd {
 		}
 		lines = append(lines, m.inline.draw(m, e)...)
 	}
-	if len(lines) == 0 {
+	m.inline.waiting = append(m.inline.waiting, lines...)
+	if m.inline.busy {
 		return nil
 	}
-	return tea.Println(strings.Join(lines, "\n"))
+	return m.printNext()
 }
 
-// draw returns the lines of one entry.
+// printNext prints the next lines that wait, in their order, and no more than fit on the screen
+// above what is live: more of them would push that off the screen, and the terminal would show what
+// is left of it.
+func (m *model) printNext() tea.Cmd {
+	l := m.inline
+	if l == nil {
+		return nil
+	}
+	if l.busy = len(l.waiting) > 0; !l.busy {
+		return nil
+	}
+	drawn := l.height
+	m.inlineView() // what is live now may be higher
+	n := min(max(m.rows-max(drawn, l.height), 1), len(l.waiting))
+	piece := strings.Join(l.waiting[:n], "\n")
+	l.waiting = l.waiting[n:]
+	return tea.Sequence(tea.Println(piece), func() tea.Msg { return printedMsg{} })
+}
+
+// draw returns the lines of one entry. They leave the last column free: Bubble Tea erases the rest of
+// each line that it prints, and at the last column a terminal erases the character there.
 func (l *inline) draw(m *model, e transcript.Entry) []string {
-	m.conv.Resize(m.columns, entryRows)
+	width := max(m.columns-1, 1)
+	m.conv.Resize(width, entryRows)
 	m.conv.Replace([]transcript.Entry{e})
 	lines := m.conv.Lines(m.now)
 	for len(lines) > 0 && strings.TrimSpace(ansi.Strip(lines[0])) == "" {
 		lines = lines[1:]
 	}
 	for i, line := range lines {
-		lines[i] = ansi.Truncate(line, m.columns, "")
+		lines[i] = ansi.Truncate(line, width, "")
 	}
 	return lines
 }
@@ -159,6 +187,7 @@ func (m *model) inlineView() tea.View {
 	for i, line := range lines {
 		lines[i] = ansi.Truncate(line, m.columns, "")
 	}
+	m.inline.height = len(lines)
 	view := tea.NewView(strings.Join(lines, "\n"))
 	if row >= 0 && m.overlay == nil && m.dialog == nil {
 		view.Cursor = tea.NewCursor(min(column, m.columns-1), at)

@@ -113,7 +113,7 @@ func newModel(ctx context.Context, o Options) *model {
 	}
 	m.line.set(o.Draft)
 	if o.Inline {
-		m.inline = &inline{printed: map[event.Seq]string{}}
+		m.inline = &inline{printed: map[event.Seq]string{}, busy: true}
 	}
 	return m
 }
@@ -188,6 +188,8 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		c = m.visited(msg)
 	case pagerMsg:
 		m.showPager(msg)
+	case printedMsg, terminal.DrawnMsg:
+		c = m.printNext()
 	case unsentMsg:
 		m.keepUnsent(msg)
 	case terminal.CopiedMsg:
