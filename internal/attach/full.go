@@ -87,8 +87,7 @@ func (a *session) left(outcome tui.Outcome, err error) error {
 	}
 	if loop, err := projector.Load(a.dir); err == nil && outcome.Ended != nil {
 		v := loop.View()
-		line := render.Clean("loop " + a.name + " · " + v.Status.String() + " · " + render.Result(v))
-		fmt.Fprintln(a.Stdout, render.Cut(line, a.RenderOptions().Width))
+		fmt.Fprintln(a.Stdout, render.Clean("loop "+a.name+" · "+v.Status.String()+" · "+render.Result(v)))
 	}
 	a.ended = outcome.Ended
 	return a.exit()
