@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -186,9 +185,15 @@ func TestBrowser(t *testing.T) {
 			page.Await(t, `document.getElementById("links")?.checkVisibility()`)
 			browsertest.Eval[any](t, page, fmt.Sprintf(`document.querySelectorAll("#links a")[%d].click()`, n))
 			page.Await(t, fmt.Sprintf(`document.querySelector("h1")?.innerText !== "demo" && document.body.innerText.includes(%q)`, shows))
-			page.Screenshot(t, "ended-"+strconv.Itoa(n))
+			for _, width := range []int{390, 1280} {
+				page.Resize(t, width, 800, width < 500, width < 500)
+				page.Screenshot(t, fmt.Sprintf("ended-%d-%d", n, width))
+				if wide := browsertest.Eval[int](t, page, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+					t.Errorf("%s scrolls sideways by %d", shows, wide)
+				}
+			}
 			browsertest.Eval[any](t, page, fmt.Sprintf("location.href = %q", place))
-			page.Await(t, `document.getElementById("state")?.textContent === "stopped"`)
+			page.Await(t, `document.getElementById("connection")?.textContent === "live"`)
 		}
 	})
 

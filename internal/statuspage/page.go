@@ -462,6 +462,9 @@ func (d *page) clock(at time.Time) string { return cli.Clock(at, d.now) }
 func (d *page) account() {
 	b := &d.Budget
 	d.add("used", "%s · %s · %s", b.Count(d.Rules).Iterations(), units.Span(b.Ran()), render.Usage(b.Used()))
+	if changed := render.Changed(d.Changes.Whole()); changed != "" {
+		d.add("changed", "%s", changed)
+	}
 	if len(d.Rules.Agents) > 1 { // else it was resumed with one, whose share is not kept
 		for i := range b.Agents {
 			s := &b.Agents[i]

@@ -287,6 +287,7 @@ func (f *Fold) Report() *Report {
 	}
 	if v.Ended != nil {
 		r.Reason, r.Why, r.Hint = word(v.Ended.Reason), text(v.Ended.Why), text(v.Ended.Hint)
+		r.Changed = (*Changes)(v.Ended.Changed)
 	}
 	r.Maximum, r.Begun, r.Refunded = v.MaximumIterations, v.Begun, v.Refunded
 	r.Ticked, r.Boxes = v.Ticked, v.Boxes

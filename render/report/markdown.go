@@ -56,6 +56,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	}
 	fact("Iterations", "%s", units.Count{Begun: r.Begun, Refunded: r.Refunded, Maximum: r.Maximum}.Number())
 	fact("Cost", "%s", r.Used.Cost())
+	if r.Changed != nil {
+		fact("Changed", "%s", r.Changed)
+	}
 	fact("Tokens", "%s", r.Used.Counted())
 	fact("Wall time", "%s, %s of it in iterations", Span(r.Wall), Span(r.Active))
 	for _, w := range r.Waits {

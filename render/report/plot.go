@@ -189,7 +189,7 @@ func image(title string, bars []bar, spell func(float64) string) template.HTML {
 	}
 	last := bars[len(bars)-1]
 	fmt.Fprintf(&s, `<text class="label" x="0" y="%d">%d</text>`, plotHeight-2, bars[0].from)
-	fmt.Fprintf(&s, `<text class="label end" x="%s" y="%d">%d</text>`, place(step*float64(len(bars))), plotHeight-4, last.to)
+	fmt.Fprintf(&s, `<text class="label end" x="%s" y="%d">%d</text>`, place(step*float64(len(bars))), plotHeight-2, last.to)
 	s.WriteString("</svg>")
 	return template.HTML(s.String()) //nolint:gosec // see above
 }

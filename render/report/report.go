@@ -42,8 +42,10 @@ type Report struct {
 	Begun    int         `json:"begun"`
 	Refunded int         `json:"refunded"`
 	Done     []Iteration `json:"iterations"`
-	Open     *Iteration  `json:"open,omitempty"` // the iteration that runs
-	Missing  int         `json:"missing"`        // iterations whose events the journal no longer keeps
+	// Changed is what all iterations changed together; nil before the end, and if it is unknown.
+	Changed *Changes   `json:"changed,omitempty"`
+	Open    *Iteration `json:"open,omitempty"` // the iteration that runs
+	Missing int        `json:"missing"`        // iterations whose events the journal no longer keeps
 
 	Used   Amount    `json:"used"`
 	Days   []Day     `json:"days"`   // what was used on each day, by agent and model

@@ -241,6 +241,19 @@ func TestChangedIsOfTheIteration(t *testing.T) {
 	}
 }
 
+// What the loop changed in all is what its end says.
+func TestReportShowsWholeChange(t *testing.T) {
+	r := fold(t, events(step{0, started(event.Rules{})}, step{0, event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Changed: &event.Difference{Files: 2, Insertions: 26, Deletions: 4}}}))
+	r.Judge(report.Facts{Name: "night"})
+	var text bytes.Buffer
+	if err := report.Markdown(&text, r, time.UTC); err != nil || !strings.Contains(text.String(), "2 files, +26 -4") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	if err := report.HTML(&text, r, t.TempDir(), report.PageOptions{}); err != nil || !strings.Contains(text.String(), "<dt>Changed</dt><dd>2 files, &#43;26 -4</dd>") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
 // Edits count once they are done, by file.
 func TestReportCountsEdits(t *testing.T) {
 	call := func(id, input string) step {
