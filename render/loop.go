@@ -77,7 +77,8 @@ func counts(u event.Usage) string {
 	return text + " · " + Tokens(u.Out) + " out"
 }
 
-// tokens formats those of all iterations: "at least" what is known of a count that is partly unknown.
+// tokens formats those of all iterations. A count that is partly unknown is "at least" what is
+// known.
 func (a *totals) tokens() string {
 	switch {
 	case a.uncounted && a.usage.Tokens() == 0:

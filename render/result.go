@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 )
 
-// Result says in one line what a loop that is over came to, as far as that is known: 3 iterations, 2
-// files +26 −4, $0.01, 12m3s.
+// Result says in one line what a loop that is over came to, as far as that is known:
+// 3 iterations, 2 files +26 −4, $0.01, 12m3s.
 func Result(v projector.View) string {
 	count := units.Count{Begun: v.Begun, Refunded: v.Refunded, Maximum: v.MaximumIterations}
 	var changed *event.Difference

@@ -61,13 +61,18 @@ func Run(m Model, o Options) error {
 		o.Context = context.Background()
 	}
 	var p *tea.Program
-	if file, ok := o.Out.(*os.File); ok && o.Inline {
-		o.Out = &output{File: file, drawn: func() { go p.Send(DrawnMsg{}) }}
+	drawn := func() { go p.Send(DrawnMsg{}) }
+	file, isFile := o.Out.(*os.File)
+	if o.Inline && isFile {
+		o.Out = &output{File: file, drawn: drawn}
 	}
 	runs := &program{model: m, Options: o, colors: ColorsOf(o.Environ), dark: darkBy(o.Environ)}
 	p = tea.NewProgram(runs, tea.WithContext(o.Context), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithFPS(framesPerSecond), tea.WithColorProfile(runs.colors), tea.WithoutSignalHandler())
 	runs.quit = func() { go p.Send(tea.QuitMsg{}) }
+	if o.Inline && !isFile { // it shows nothing that could be overwritten
+		drawn()
+	}
 	var received atomic.Pointer[os.Signal]
 	stop := handleSignals(p, &received)
 	defer stop()

@@ -19,7 +19,9 @@ type inline struct {
 	printed map[event.Seq]string // what was printed of an entry that may still change
 	next    event.Seq            // entries before it are printed
 	waiting []string             // lines that are not printed yet
-	busy    bool                 // some are being printed, or nothing can be printed yet
+	busy    bool                 // some are being printed
+	drawn   bool                 // the first frame is on the terminal
+	themed  bool                 // the colours are known
 	height  int                  // of what was live, when it was drawn last
 }
 
@@ -35,7 +37,7 @@ const inlinePast = 20
 // print prints entries that are finished, in their order. An entry that is not holds back those
 // after it.
 func (m *model) print(changed []transcript.Entry) tea.Cmd {
-	if m.inline == nil {
+	if m.inline == nil || !m.inline.drawn || !m.inline.themed {
 		return nil
 	}
 	if m.inline.next == 0 {
@@ -75,9 +77,6 @@ func (m *model) print(changed []transcript.Entry) tea.Cmd {
 // is left of it.
 func (m *model) printNext() tea.Cmd {
 	l := m.inline
-	if l == nil {
-		return nil
-	}
 	if l.busy = len(l.waiting) > 0; !l.busy {
 		return nil
 	}
@@ -89,8 +88,8 @@ func (m *model) printNext() tea.Cmd {
 	return tea.Sequence(tea.Println(piece), func() tea.Msg { return printedMsg{} })
 }
 
-// draw returns the lines of one entry. They leave the last column free: Bubble Tea erases the rest of
-// each line that it prints, and at the last column a terminal erases the character there.
+// draw returns the lines of one entry. They leave the last column free: Bubble Tea erases the rest
+// of each line that it prints, and at the last column a terminal erases the character there.
 func (l *inline) draw(m *model, e transcript.Entry) []string {
 	width := max(m.columns-1, 1)
 	m.conv.Resize(width, entryRows)

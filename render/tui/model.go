@@ -113,7 +113,7 @@ func newModel(ctx context.Context, o Options) *model {
 	}
 	m.line.set(o.Draft)
 	if o.Inline {
-		m.inline = &inline{printed: map[event.Seq]string{}, busy: true}
+		m.inline = &inline{printed: map[event.Seq]string{}}
 	}
 	return m
 }
@@ -164,6 +164,10 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 	case terminal.ThemeMsg:
 		m.theme = msg.Theme
 		m.conv.SetTheme(msg.Theme)
+		if m.inline != nil {
+			m.inline.themed = true
+			c = m.print(nil)
+		}
 	case tea.WindowSizeMsg:
 		m.columns, m.rows = msg.Width, msg.Height
 	case tea.KeyPressMsg:
@@ -188,8 +192,13 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		c = m.visited(msg)
 	case pagerMsg:
 		m.showPager(msg)
-	case printedMsg, terminal.DrawnMsg:
+	case printedMsg:
 		c = m.printNext()
+	case terminal.DrawnMsg:
+		if m.inline != nil {
+			m.inline.drawn = true
+			c = m.print(nil)
+		}
 	case unsentMsg:
 		m.keepUnsent(msg)
 	case terminal.CopiedMsg:
