@@ -45,6 +45,8 @@ func Changed(d *event.Difference) string {
 		return ""
 	case *d == event.Difference{}:
 		return "no file changed"
+	case d.Files == 0: // all of them differed before
+		return fmt.Sprintf("+%d −%d", d.Insertions, d.Deletions)
 	}
 	return fmt.Sprintf("%s +%d −%d", units.Quantity(d.Files, "file"), d.Insertions, d.Deletions)
 }

@@ -23,8 +23,11 @@ func TestResultSaysWhatIsKnown(t *testing.T) {
 		"3 iterations, 2 files +26 −4, cost unknown, 12m0s":   func(v *projector.View) { v.Used.USD = nil },
 		"3 iterations, 2 files +26 −4, at least $0.01, 12m0s": func(v *projector.View) { v.CostUnknown = true },
 		"3 iterations, 2 files +26 −4, 12m0s":                 func(v *projector.View) { v.Used = event.Usage{USD: cost(0)} },
-		"3 iterations, $0.01, 12m0s":                          func(v *projector.View) { v.Ended = &event.LoopEnded{} },
-		"3 iterations, no file changed, $0.01, 12m0s":         func(v *projector.View) { v.Ended = &event.LoopEnded{Changed: &event.Difference{}} },
+		"3 iterations, +2 −1, $0.01, 12m0s": func(v *projector.View) {
+			v.Ended = &event.LoopEnded{Changed: &event.Difference{Insertions: 2, Deletions: 1}}
+		},
+		"3 iterations, $0.01, 12m0s":                  func(v *projector.View) { v.Ended = &event.LoopEnded{} },
+		"3 iterations, no file changed, $0.01, 12m0s": func(v *projector.View) { v.Ended = &event.LoopEnded{Changed: &event.Difference{}} },
 		"2 iterations (1 more refunded), $0.01, 12m0s": func(v *projector.View) {
 			v.Refunded, v.Ended = 1, nil
 		},
