@@ -40,7 +40,6 @@ var plan = []layerRule{
 	{"internal/planning", 5, "it lays out, checks and archives a plan, whichever verb asks for it"},
 	{"internal/plugininstall", 5, "it installs the plugin with an agent's own program; no loop depends on that"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
-	{"internal/castsvg", 5, "the image of the README, which a test draws"},
 	{"internal/browsertest", 5, "a browser for tests"},
 	{"internal/runner", 5, "it assembles one running loop; no part of the loop may know the assembly"},
 	{"internal/web", 5, "an optional server: it reads journals and writes inboxes"},
@@ -245,6 +244,5 @@ var testOnly = map[string]string{
 	"internal/agent/agenttest": "what plays an agent or a model in tests must not be part of ralph",
 	"internal/archtest":        "it is a test",
 	"internal/browsertest":     "what runs a browser in tests must not be part of ralph",
-	"internal/castsvg":         "what draws the image of the README must not be part of ralph",
 	"internal/terminaltest":    "what plays a terminal in tests must not be part of ralph",
 }
