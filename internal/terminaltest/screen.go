@@ -1,4 +1,3 @@
-// Package terminaltest is a terminal for tests.
 package terminaltest
 
 import (
