@@ -37,7 +37,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch 
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script long sim lost soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -109,9 +109,6 @@ MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal
 	-test 'internal/story -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
-
-recording: ## draw docs/images/attach.svg, the recording in the README, again
-	$(GO) test ./cmd/ralph -run TestRecording -count=1 -update
 
 mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (30 minutes)
 	$(GO) -C tools/mutate test .

@@ -180,9 +180,9 @@ func TestNoLetterIsLost(t *testing.T) {
 	s.types(ctrlD)
 	r.must(returned(t, done))
 	s.shown.await(t, "left loop night")
-	g := terminaltest.New(60)
-	_, _ = io.WriteString(g, s.shown.String())
-	text := strings.Join(g.Lines(), "\n")
+	e := terminaltest.NewEmulator(terminaltest.Options{Columns: 60, Rows: 20})
+	_, _ = io.WriteString(e, s.shown.String())
+	text := strings.Join(append(e.Scrollback, e.Text()), "\n")
 	if got := strings.Join(strings.Fields(text), " "); !strings.Contains(got, strings.TrimSpace(said.String())) {
 		t.Errorf("the output is not whole:\n%s", text)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -21,7 +21,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )

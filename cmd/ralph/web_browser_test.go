@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/browsertest"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // webServer is a running 'ralph web'.
@@ -82,9 +82,9 @@ iteration
 // entriesOf is what a page shows: each entry's key and text, without what depends on the time.
 const entriesOf = `[...document.querySelectorAll("#entries article")].map(e => e.id + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`
 
-func quiet(t *testing.T, page *browsertest.Page) {
+func quiet(t *testing.T, page *tab) {
 	t.Helper()
-	if errs := page.Errors(); len(errs) > 0 {
+	if errs := page.reported(); len(errs) > 0 {
 		t.Errorf("the page reports errors: %q", errs)
 	}
 }
@@ -94,34 +94,33 @@ func TestBrowser(t *testing.T) {
 	p.must(os.WriteFile(filepath.Join(p.dir, "talk.rehearsal"), []byte(talker), 0o600))
 	p.fine("start", "demo", "--detach", "-p", "Make the parser count.", "-a", "ralph rehearse talk.rehearsal", "--set", "restart.delay=1ms")
 	server := p.web()
-	b := browsertest.Start(t)
-	page := b.Open(t, server.link)
+	b := browse(t)
+	page := b.open(t, server.link)
 
 	t.Run("attach", func(t *testing.T) {
-		page.Await(t, `document.querySelector(".card .name")?.textContent === "demo"`)
-		if href := browsertest.Eval[string](t, page, "location.href"); strings.Contains(href, "token") {
+		page.awaits(t, `document.querySelector(".card .name")?.textContent === "demo"`)
+		if href := value[string](t, page, "location.href"); strings.Contains(href, "token") {
 			t.Errorf("the token is in %s", href)
 		}
-		browsertest.Eval[any](t, page, `document.querySelector(".card .name").click()`)
-		page.Await(t, `document.querySelector("#entries")?.innerText.includes("The second iteration.")`)
-		page.Await(t, `document.getElementById("connection").textContent === "live" && document.getElementById("state").textContent === "running"`)
-		facts := browsertest.Eval[string](t, page, `document.getElementById("facts").innerText.replace(/\s+/g, " ")`)
+		value[any](t, page, `document.querySelector(".card .name").click()`)
+		page.awaits(t, `document.querySelector("#entries")?.innerText.includes("The second iteration.")`)
+		page.awaits(t, `document.getElementById("connection").textContent === "live" && document.getElementById("state").textContent === "running"`)
+		facts := value[string](t, page, `document.getElementById("facts").innerText.replace(/\s+/g, " ")`)
 		if !strings.Contains(facts, "iteration 2 of") || !strings.Contains(facts, "$0.01") {
 			t.Errorf("the header says %q", facts)
 		}
-		if title := browsertest.Eval[string](t, page, "document.title"); !strings.HasPrefix(title, "demo: running") {
+		if title := value[string](t, page, "document.title"); !strings.HasPrefix(title, "demo: running") {
 			t.Errorf("foreign text ran: %q", title)
 		}
 		quiet(t, page)
 	})
 
 	t.Run("steer", func(t *testing.T) {
-		browsertest.Eval[any](t, page, `document.getElementById("text").focus()`)
-		page.Type(t, "leave the schema alone")
-		page.Press(t, "Enter", false)
-		page.Await(t, `document.querySelector("#entries").innerText.includes("I heard: leave the schema alone")`)
-		page.Await(t, `/delivered/.test(document.querySelector("#entries .message")?.innerText)`)
-		if n := browsertest.Eval[int](t, page, `document.querySelectorAll("#entries .message, #entries .sent").length`); n != 1 {
+		value[any](t, page, `document.getElementById("text").focus()`)
+		page.types(t, "leave the schema alone", kb.Enter)
+		page.awaits(t, `document.querySelector("#entries").innerText.includes("I heard: leave the schema alone")`)
+		page.awaits(t, `/delivered/.test(document.querySelector("#entries .message")?.innerText)`)
+		if n := value[int](t, page, `document.querySelectorAll("#entries .message, #entries .sent").length`); n != 1 {
 			t.Errorf("%d messages are shown", n)
 		}
 		quiet(t, page)
@@ -129,24 +128,24 @@ func TestBrowser(t *testing.T) {
 
 	t.Run("reconnect", func(t *testing.T) {
 		server.kill()
-		page.Await(t, `document.getElementById("connection").textContent !== "live"`)
+		page.awaits(t, `document.getElementById("connection").textContent !== "live"`)
 		for n := range 3 {
 			p.fine("steer", "--loop", "demo", "--wait", "10s", fmt.Sprintf("word%d", n))
 		}
-		page.Await(t, `document.getElementById("connection").textContent === "the server is gone"`)
+		page.awaits(t, `document.getElementById("connection").textContent === "the server is gone"`)
 		server.start()
-		page.Await(t, `document.getElementById("connection").textContent === "live"`)
-		page.Await(t, `document.querySelector("#entries").innerText.includes("I heard: word2")`)
+		page.awaits(t, `document.getElementById("connection").textContent === "live"`)
+		page.awaits(t, `document.querySelector("#entries").innerText.includes("I heard: word2")`)
 		p.fine("steer", "--loop", "demo", "--wait", "10s", "after")
-		page.Await(t, `document.querySelector("#entries").innerText.includes("I heard: after")`)
-		fresh := b.Open(t, browsertest.Eval[string](t, page, "location.href"))
-		fresh.Await(t, `document.querySelector("#entries")?.innerText.includes("I heard: after")`)
-		fresh.Await(t, fmt.Sprintf("%s === %q", entriesOf, browsertest.Eval[string](t, page, entriesOf)))
-		fresh.Close(t)
+		page.awaits(t, `document.querySelector("#entries").innerText.includes("I heard: after")`)
+		fresh := b.open(t, value[string](t, page, "location.href"))
+		fresh.awaits(t, `document.querySelector("#entries")?.innerText.includes("I heard: after")`)
+		fresh.awaits(t, fmt.Sprintf("%s === %q", entriesOf, value[string](t, page, entriesOf)))
+		fresh.close()
 	})
 
 	t.Run("hostile pages", func(t *testing.T) {
-		base := "http://127.0.0.1:" + server.port + browsertest.Eval[string](t, page, "document.body.dataset.base")
+		base := "http://127.0.0.1:" + server.port + value[string](t, page, "document.body.dataset.base")
 		before := p.fine("logs", "demo", "--json", "--type", "command.received")
 		attack(t, b, base)
 		if after := p.fine("logs", "demo", "--json", "--type", "command.received"); after != before {
@@ -155,54 +154,54 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("reading only", func(t *testing.T) {
-		reader := b.Open(t, server.read)
-		reader.Await(t, `document.querySelector(".card .name")`)
-		browsertest.Eval[any](t, reader, `document.querySelector(".card .name").click()`)
-		reader.Await(t, `document.querySelector("#entries")?.innerText.includes("I heard: after")`)
-		if browsertest.Eval[bool](t, reader, `Boolean(document.querySelector("form"))`) {
+		reader := b.open(t, server.read)
+		reader.awaits(t, `document.querySelector(".card .name")`)
+		value[any](t, reader, `document.querySelector(".card .name").click()`)
+		reader.awaits(t, `document.querySelector("#entries")?.innerText.includes("I heard: after")`)
+		if value[bool](t, reader, `Boolean(document.querySelector("form"))`) {
 			t.Error("the page has a form")
 		}
-		status := browsertest.Eval[int](t, reader, `fetch(document.body.dataset.base + "/api/loops/demo/commands",
+		status := value[int](t, reader, `fetch(document.body.dataset.base + "/api/loops/demo/commands",
 			{method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({kind: "stop"})}).then(r => r.status)`)
 		if status != http.StatusForbidden {
 			t.Errorf("a command is answered by %d", status)
 		}
-		reader.Close(t)
+		reader.close()
 	})
 
 	t.Run("hidden", func(t *testing.T) { hidden(t, p, b, page) })
 	t.Run("layout", func(t *testing.T) { layout(t, page) })
 
 	t.Run("stop", func(t *testing.T) {
-		browsertest.Eval[any](t, page, `document.querySelector("[data-kind=stop]").click()`)
-		page.Await(t, `document.getElementById("stop").open`)
-		browsertest.Eval[any](t, page, `document.querySelector("#stop [value=stop-now]").click()`)
-		page.Await(t, `document.getElementById("state").textContent === "stopped"`)
-		page.Await(t, `document.getElementById("form").hidden`)
-		page.Screenshot(t, "ended")
-		place := browsertest.Eval[string](t, page, "location.href")
+		value[any](t, page, `document.querySelector("[data-kind=stop]").click()`)
+		page.awaits(t, `document.getElementById("stop").open`)
+		value[any](t, page, `document.querySelector("#stop [value=stop-now]").click()`)
+		page.awaits(t, `document.getElementById("state").textContent === "stopped"`)
+		page.awaits(t, `document.getElementById("form").hidden`)
+		page.pictures(t, "ended")
+		place := value[string](t, page, "location.href")
 		for n, shows := range []string{"Report of a loop", "hello.txt", "What went wrong"} {
-			page.Await(t, `document.getElementById("links")?.checkVisibility()`)
-			browsertest.Eval[any](t, page, fmt.Sprintf(`document.querySelectorAll("#links a")[%d].click()`, n))
-			page.Await(t, fmt.Sprintf(`document.querySelector("h1")?.innerText !== "demo" && document.body.innerText.includes(%q)`, shows))
-			for _, width := range []int{390, 1280} {
-				page.Resize(t, width, 800, width < 500, width < 500)
-				page.Screenshot(t, fmt.Sprintf("ended-%d-%d", n, width))
-				if wide := browsertest.Eval[int](t, page, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+			page.awaits(t, `document.getElementById("links")?.checkVisibility()`)
+			value[any](t, page, fmt.Sprintf(`document.querySelectorAll("#links a")[%d].click()`, n))
+			page.awaits(t, fmt.Sprintf(`document.querySelector("h1")?.innerText !== "demo" && document.body.innerText.includes(%q)`, shows))
+			for _, width := range []int64{390, 1280} {
+				page.resizes(t, width, 800, width < 500, width < 500)
+				page.pictures(t, fmt.Sprintf("ended-%d-%d", n, width))
+				if wide := value[int](t, page, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
 					t.Errorf("%s scrolls sideways by %d", shows, wide)
 				}
 			}
-			browsertest.Eval[any](t, page, fmt.Sprintf("location.href = %q", place))
-			page.Await(t, `document.getElementById("connection")?.textContent === "live"`)
+			value[any](t, page, fmt.Sprintf("location.href = %q", place))
+			page.awaits(t, `document.getElementById("connection")?.textContent === "live"`)
 		}
 	})
 
 	t.Run("continue", func(t *testing.T) {
-		browsertest.Eval[any](t, page, `document.getElementById("continue").click()`)
-		page.Screenshot(t, "continue")
-		browsertest.Eval[any](t, page, `document.getElementById("iterations").value = "7"`)
-		browsertest.Eval[any](t, page, `document.querySelector("#more button[value=continue]").click()`)
-		page.Await(t, `document.getElementById("said").textContent.includes("continues")`)
+		value[any](t, page, `document.getElementById("continue").click()`)
+		page.pictures(t, "continue")
+		value[any](t, page, `document.getElementById("iterations").value = "7"`)
+		value[any](t, page, `document.querySelector("#more button[value=continue]").click()`)
+		page.awaits(t, `document.getElementById("said").textContent.includes("continues")`)
 		if out := p.fine("logs", "demo", "--json", "--type", "loop.resumed"); !strings.Contains(out, `"maximumIterations":8`) { // one was used: the other was refunded
 			t.Errorf("the loop was resumed with %s", out)
 		}
@@ -215,7 +214,7 @@ func TestBrowser(t *testing.T) {
 }
 
 // attack visits a page of another server of this machine, which knows even the path of the cookie.
-func attack(t *testing.T, b *browsertest.Browser, base string) {
+func attack(t *testing.T, b browser, base string) {
 	t.Helper()
 	var mu sync.Mutex
 	var cookies string
@@ -233,8 +232,8 @@ func attack(t *testing.T, b *browsertest.Browser, base string) {
 	defer hostile.Close()
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		address := strings.Replace(hostile.URL, "127.0.0.1", host, 1)
-		page := b.Open(t, address)
-		got := browsertest.Eval[map[string]string](t, page, fmt.Sprintf(`(async () => {
+		page := b.open(t, address)
+		got := value[map[string]string](t, page, fmt.Sprintf(`(async () => {
 			const base = %q, body = JSON.stringify({kind: "stop-now"}), got = {};
 			const tries = (name, promise) => promise.then(text => (got[name] = String(text)), () => (got[name] = "refused"));
 			const read = (path, options) => fetch(base + path, {credentials: "include", ...options}).then(r => r.type === "opaque" ? "refused" : r.text());
@@ -270,14 +269,14 @@ func attack(t *testing.T, b *browsertest.Browser, base string) {
 				t.Errorf("from %s, %s gets %.200q", address, name, text)
 			}
 		}
-		page.Go(t, address+"/form")
-		page.Await(t, fmt.Sprintf(`location.href.startsWith(%q)`, base))
-		page.Await(t, `document.body.innerText.includes("another site's page caused this request")`)
-		page.Close(t)
+		page.visit(t, address+"/form")
+		page.awaits(t, fmt.Sprintf(`location.href.startsWith(%q)`, base))
+		page.awaits(t, `document.body.innerText.includes("another site's page caused this request")`)
+		page.close()
 	}
-	page := b.Open(t, strings.Replace(base, "127.0.0.1", browsertest.Rebound, 1)+"/api/loops")
-	page.Await(t, `document.body.innerText.includes("this server has another name")`)
-	page.Close(t)
+	page := b.open(t, strings.Replace(base, "127.0.0.1", rebound, 1)+"/api/loops")
+	page.awaits(t, `document.body.innerText.includes("this server has another name")`)
+	page.close()
 	mu.Lock()
 	defer mu.Unlock()
 	if cookies != "" {
@@ -286,54 +285,54 @@ func attack(t *testing.T, b *browsertest.Browser, base string) {
 }
 
 // hidden sees that a page without a viewer leaves its connection to others, and misses nothing.
-func hidden(t *testing.T, p *place, b *browsertest.Browser, page *browsertest.Page) {
+func hidden(t *testing.T, p *place, b browser, page *tab) {
 	t.Helper()
-	other := b.Open(t, "about:blank#other")
-	page.Await(t, `document.hidden`)
+	other := b.open(t, "about:blank#other")
+	page.awaits(t, `document.hidden`)
 	p.fine("steer", "--loop", "demo", "--wait", "10s", "unseen")
-	other.Close(t)
-	page.Front(t)
-	page.Await(t, `!document.hidden && document.querySelector("#entries").innerText.includes("I heard: unseen")`)
-	page.Await(t, `document.getElementById("connection").textContent === "live"`)
+	other.close()
+	page.front(t)
+	page.awaits(t, `!document.hidden && document.querySelector("#entries").innerText.includes("I heard: unseen")`)
+	page.awaits(t, `document.getElementById("connection").textContent === "live"`)
 }
 
 // layout checks both pages on screens from a narrow phone to a wide desktop.
-func layout(t *testing.T, page *browsertest.Page) {
+func layout(t *testing.T, page *tab) {
 	t.Helper()
-	loop := browsertest.Eval[string](t, page, "location.href")
+	loop := value[string](t, page, "location.href")
 	to, err := url.Parse(loop)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := strings.TrimSuffix(loop, to.Path) + strings.Split(to.Path, "loops/")[0]
 	for _, address := range []string{list, loop} {
-		for _, width := range []int{360, 390, 430, 1280} {
+		for _, width := range []int64{360, 390, 430, 1280} {
 			for _, dark := range []bool{false, true} {
-				page.Resize(t, width, 800, width < 500, dark)
-				page.Go(t, address)
-				page.Await(t, `document.getElementById("connection").textContent === "live" && (document.querySelector(".card") || document.querySelector("#entries article"))`)
+				page.resizes(t, width, 800, width < 500, dark)
+				page.visit(t, address)
+				page.awaits(t, `document.getElementById("connection").textContent === "live" && (document.querySelector(".card") || document.querySelector("#entries article"))`)
 				name := fmt.Sprintf("%s-%d-%v", map[string]string{list: "list", loop: "loop"}[address], width, map[bool]string{false: "light", true: "dark"}[dark])
-				page.Screenshot(t, name)
-				if wide := browsertest.Eval[int](t, page, `Math.max(...[document.documentElement, document.querySelector("main")].map(e => e.scrollWidth - e.clientWidth))`); wide > 0 {
+				page.pictures(t, name)
+				if wide := value[int](t, page, `Math.max(...[document.documentElement, document.querySelector("main")].map(e => e.scrollWidth - e.clientWidth))`); wide > 0 {
 					t.Errorf("%s scrolls sideways by %d", name, wide)
 				}
-				small := browsertest.Eval[string](t, page, `[...document.querySelectorAll("button, textarea, .back, fieldset label")].filter(e => e.offsetParent && e.offsetHeight < 44).map(e => e.outerHTML).join()`)
+				small := value[string](t, page, `[...document.querySelectorAll("button, textarea, .back, fieldset label")].filter(e => e.offsetParent && e.offsetHeight < 44).map(e => e.outerHTML).join()`)
 				if small != "" {
 					t.Errorf("%s: too small to touch: %s", name, small)
 				}
 				if address == loop {
-					browsertest.Eval[any](t, page, `document.getElementById("conversation").scrollTop = 0`)
-					page.Screenshot(t, name+"-top")
-					if low := browsertest.Eval[float64](t, page, `document.querySelector(".composer").getBoundingClientRect().bottom`); low != 800 {
+					value[any](t, page, `document.getElementById("conversation").scrollTop = 0`)
+					page.pictures(t, name+"-top")
+					if low := value[float64](t, page, `document.querySelector(".composer").getBoundingClientRect().bottom`); low != 800 {
 						t.Errorf("%s: the input ends at %v", name, low)
 					}
 				}
 			}
 		}
 	}
-	page.Resize(t, 1280, 800, false, false)
-	page.Go(t, loop)
-	page.Await(t, `document.getElementById("connection").textContent === "live"`)
+	page.resizes(t, 1280, 800, false, false)
+	page.visit(t, loop)
+	page.awaits(t, `document.getElementById("connection").textContent === "live"`)
 }
 
 const asker = `iteration
@@ -356,99 +355,96 @@ iteration *
 `
 
 // questions answers a question by a button and another one by typing, on a phone.
-func questions(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
+func questions(t *testing.T, p *place, b browser, server *webServer) {
 	t.Helper()
 	p.must(os.WriteFile(filepath.Join(p.dir, "curious.rehearsal"), []byte(curious), 0o600))
 	p.fine("start", "curious", "--detach", "-p", "Choose.", "-a", "ralph rehearse curious.rehearsal", "--allow-shared-worktree")
 	page := server.follow(t, b, "curious")
-	page.Resize(t, 390, 800, true, false)
-	page.Await(t, `document.querySelectorAll("#questions form").length === 2 && document.getElementById("state").textContent.startsWith("waiting")`)
-	if text := browsertest.Eval[string](t, page, `document.querySelector("#questions form").innerText`); !strings.Contains(text, "Postgres or <b>SQLite</b>?") || !strings.Contains(text, "<i>sqlite</i>") {
+	page.resizes(t, 390, 800, true, false)
+	page.awaits(t, `document.querySelectorAll("#questions form").length === 2 && document.getElementById("state").textContent.startsWith("waiting")`)
+	if text := value[string](t, page, `document.querySelector("#questions form").innerText`); !strings.Contains(text, "Postgres or <b>SQLite</b>?") || !strings.Contains(text, "<i>sqlite</i>") {
 		t.Errorf("the question is %q", text)
 	}
-	page.Screenshot(t, "questions-390")
-	if small := browsertest.Eval[string](t, page, `[...document.querySelectorAll("#questions :is(button, input)")].filter(e => e.offsetHeight < 44).map(e => e.outerHTML).join()`); small != "" {
+	page.pictures(t, "questions-390")
+	if small := value[string](t, page, `[...document.querySelectorAll("#questions :is(button, input)")].filter(e => e.offsetHeight < 44).map(e => e.outerHTML).join()`); small != "" {
 		t.Errorf("too small to touch: %s", small)
 	}
-	if below := browsertest.Eval[bool](t, page, `[...document.querySelectorAll("#entries .choices li")].every((e, i, all) => !i || e.parentNode !== all[i - 1].parentNode || e.offsetTop > all[i - 1].offsetTop)`); !below {
+	if below := value[bool](t, page, `[...document.querySelectorAll("#entries .choices li")].every((e, i, all) => !i || e.parentNode !== all[i - 1].parentNode || e.offsetTop > all[i - 1].offsetTop)`); !below {
 		t.Error("choices stand beside one another")
 	}
-	if cut := browsertest.Eval[bool](t, page, `[...document.querySelectorAll("#questions form")].some(e => e.scrollHeight > e.clientHeight)`); cut {
+	if cut := value[bool](t, page, `[...document.querySelectorAll("#questions form")].some(e => e.scrollHeight > e.clientHeight)`); cut {
 		t.Error("a question is cut off")
 	}
-	browsertest.Eval[any](t, page, `document.querySelector("#questions form[data-number='2'] input").focus()`)
-	page.Type(t, "Tabs, of course")
-	browsertest.Eval[any](t, page, `document.querySelectorAll("#questions form[data-number='1'] .choices button")[1].click()`)
-	page.Await(t, `document.querySelectorAll("#questions form").length === 1`)
-	if kept := browsertest.Eval[string](t, page, `document.querySelector("#questions input").value`); kept != "Tabs, of course" {
+	value[any](t, page, `document.querySelector("#questions form[data-number='2'] input").focus()`)
+	page.types(t, "Tabs, of course", "")
+	value[any](t, page, `document.querySelectorAll("#questions form[data-number='1'] .choices button")[1].click()`)
+	page.awaits(t, `document.querySelectorAll("#questions form").length === 1`)
+	if kept := value[string](t, page, `document.querySelector("#questions input").value`); kept != "Tabs, of course" {
 		t.Errorf("what was typed is %q", kept)
 	}
-	page.Press(t, "Enter", false)
-	page.Await(t, `document.querySelectorAll("#questions form").length === 0`)
-	page.Await(t, `document.querySelector("#entries").innerText.includes("Thank you.")`)
+	page.types(t, "", kb.Enter)
+	page.awaits(t, `document.querySelectorAll("#questions form").length === 0`)
+	page.awaits(t, `document.querySelector("#entries").innerText.includes("Thank you.")`)
 	if answers := p.fine("logs", "curious", "--json", "--type", "question.answered"); strings.Count(answers, "\n") != 2 || !strings.Contains(answers, `<i>sqlite</i>`) || !strings.Contains(answers, "Tabs, of course") {
 		t.Errorf("the answers are %s", answers)
 	}
 	p.fine("stop", "curious", "--now")
 	quiet(t, page)
-	page.Close(t)
+	page.close()
 }
 
 // answer answers a question in the list, and sees that the loop continues with it.
-func answer(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
+func answer(t *testing.T, p *place, b browser, server *webServer) {
 	t.Helper()
 	p.must(os.WriteFile(filepath.Join(p.dir, "ask.rehearsal"), []byte(asker), 0o600))
 	p.fine("start", "schema", "--detach", "-p", "Choose.", "-a", "ralph rehearse ask.rehearsal", "--allow-shared-worktree")
-	page := b.Open(t, server.link)
-	page.Await(t, `document.querySelector("section .asks")?.textContent.startsWith("SQLite or PostgreSQL?")`)
-	page.Resize(t, 390, 800, true, false)
-	page.Screenshot(t, "question-390")
-	browsertest.Eval[any](t, page, `document.querySelector(".answer textarea").focus()`)
-	page.Type(t, "SQLite, please")
-	page.Press(t, "Tab", false)
-	page.Press(t, "Enter", false)
-	page.Await(t, `!document.querySelector(".answer")`)
+	page := b.open(t, server.link)
+	page.awaits(t, `document.querySelector("section .asks")?.textContent.startsWith("SQLite or PostgreSQL?")`)
+	page.resizes(t, 390, 800, true, false)
+	page.pictures(t, "question-390")
+	value[any](t, page, `document.querySelector(".answer textarea").focus()`)
+	page.types(t, "SQLite, please", kb.Tab+kb.Enter)
+	page.awaits(t, `!document.querySelector(".answer")`)
 	prompt := p.fine("logs", "schema", "--json", "--type", "iteration.started", "--iteration", "2")
 	if !strings.Contains(prompt, "SQLite, please") {
 		t.Errorf("the answer is not in the prompt: %s", prompt)
 	}
 	p.fine("kill", "schema")
-	page.Close(t)
+	page.close()
 }
 
 // follow opens the page of a loop from the list.
-func (s *webServer) follow(t *testing.T, b *browsertest.Browser, loop string) *browsertest.Page {
+func (s *webServer) follow(t *testing.T, b browser, loop string) *tab {
 	t.Helper()
-	page := b.Open(t, s.link)
-	page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".card .name")].some(e => e.textContent === %q)`, loop))
-	browsertest.Eval[any](t, page, fmt.Sprintf(`[...document.querySelectorAll(".card .name")].find(e => e.textContent === %q).click()`, loop))
-	page.Await(t, `document.querySelector("#entries article") && document.getElementById("connection").textContent === "live"`)
+	page := b.open(t, s.link)
+	page.awaits(t, fmt.Sprintf(`[...document.querySelectorAll(".card .name")].some(e => e.textContent === %q)`, loop))
+	value[any](t, page, fmt.Sprintf(`[...document.querySelectorAll(".card .name")].find(e => e.textContent === %q).click()`, loop))
+	page.awaits(t, `document.querySelector("#entries article") && document.getElementById("connection").textContent === "live"`)
 	return page
 }
 
 // fast follows an agent that prints faster than any browser shows: the page skips what is far
 // behind, leaves what its person reads in place, and takes a command.
-func fast(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
+func fast(t *testing.T, p *place, b browser, server *webServer) {
 	t.Helper()
 	p.must(os.WriteFile(filepath.Join(p.dir, "fast.rehearsal"), []byte("iteration\n  say hello\n  talk\n"), 0o600))
 	p.fine("start", "fast", "--detach", "-p", "Talk.", "-a", "ralph rehearse fast.rehearsal", "--allow-shared-worktree")
 	page := server.follow(t, b, "fast")
-	page.Await(t, `document.querySelector("#entries").innerHTML.length > 100000`)
-	page.Await(t, `(document.getElementById("conversation").scrollTop = 500, document.getElementById("connection").textContent.includes("far ahead"))`)
-	browsertest.Eval[any](t, page, `document.getElementById("text").focus()`)
-	page.Type(t, "/stop now")
-	page.Press(t, "Enter", false)
-	page.Await(t, `document.getElementById("state").textContent === "stopped"`)
+	page.awaits(t, `document.querySelector("#entries").innerHTML.length > 100000`)
+	page.awaits(t, `(document.getElementById("conversation").scrollTop = 500, document.getElementById("connection").textContent.includes("far ahead"))`)
+	value[any](t, page, `document.getElementById("text").focus()`)
+	page.types(t, "/stop now", kb.Enter)
+	page.awaits(t, `document.getElementById("state").textContent === "stopped"`)
 	// The page may fall behind again before it reads the end, and then shows the button again.
-	page.Await(t, `(document.getElementById("newest").hidden || document.getElementById("newest").click(), document.querySelector("#entries .end")) && document.getElementById("connection").textContent === "live"`)
-	if n := browsertest.Eval[int](t, page, `document.querySelectorAll("#entries article").length`); n > 500 {
+	page.awaits(t, `(document.getElementById("newest").hidden || document.getElementById("newest").click(), document.querySelector("#entries .end")) && document.getElementById("connection").textContent === "live"`)
+	if n := value[int](t, page, `document.querySelectorAll("#entries article").length`); n > 500 {
 		t.Errorf("the page has %d entries", n)
 	}
-	page.Close(t)
+	page.close()
 }
 
 // history scrolls a long conversation to its beginning.
-func history(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
+func history(t *testing.T, p *place, b browser, server *webServer) {
 	t.Helper()
 	const said = 1200
 	var scenario strings.Builder
@@ -460,12 +456,12 @@ func history(t *testing.T, p *place, b *browsertest.Browser, server *webServer) 
 	p.must(os.WriteFile(filepath.Join(p.dir, "long.rehearsal"), []byte(scenario.String()), 0o600))
 	p.fine("start", "long", "--detach", "-p", "Talk.", "-a", "ralph rehearse long.rehearsal", "--allow-shared-worktree")
 	page := server.follow(t, b, "long")
-	page.Await(t, fmt.Sprintf(`document.querySelector("#entries")?.innerText.includes("Line %d.")`, said-1))
-	if browsertest.Eval[bool](t, page, `document.querySelector("#entries").innerText.includes("Line 0.")`) {
+	page.awaits(t, fmt.Sprintf(`document.querySelector("#entries")?.innerText.includes("Line %d.")`, said-1))
+	if value[bool](t, page, `document.querySelector("#entries").innerText.includes("Line 0.")`) {
 		t.Error("the page has all of the conversation at once")
 	}
-	page.Await(t, `(document.getElementById("conversation").scrollTop = 0, document.querySelector("#entries").innerText.includes("Line 0."))`)
-	lines := browsertest.Eval[string](t, page, `[...document.querySelectorAll("#entries .words")].map(e => e.innerText.match(/Line (\d+)\./)[1]).join()`)
+	page.awaits(t, `(document.getElementById("conversation").scrollTop = 0, document.querySelector("#entries").innerText.includes("Line 0."))`)
+	lines := value[string](t, page, `[...document.querySelectorAll("#entries .words")].map(e => e.innerText.match(/Line (\d+)\./)[1]).join()`)
 	var want []string
 	for n := range said {
 		want = append(want, fmt.Sprint(n))
@@ -474,5 +470,5 @@ func history(t *testing.T, p *place, b *browsertest.Browser, server *webServer) 
 		t.Errorf("the lines are %.300s", lines)
 	}
 	p.fine("kill", "long")
-	page.Close(t)
+	page.close()
 }

@@ -57,7 +57,6 @@ var removes = regexp.MustCompile(`\.RemoveAll\(|"worktree", "remove"|"update-ref
 // removers are the files that may, and what they remove. Whether anything is lost is asked before,
 // with repo.FindLosses and repo.KeptBefore, or all that is there is kept under a ref.
 var removers = map[string]string{
-	"internal/browsertest/browser.go":   "the profile of a browser for tests",
 	"internal/cleaning/cleaning.go":     "a loop's folder, after a person was shown what is lost with it",
 	"internal/forking/forking.go":       "the journal of a fork that did not come about",
 	"internal/guardrail/keep.go":        "copies in the loop's folder that no snapshot names",

@@ -41,8 +41,6 @@ var plan = []layerRule{
 	{"internal/planning", 5, "it lays out, checks and archives a plan, whichever verb asks for it"},
 	{"internal/plugininstall", 5, "it installs the plugin with an agent's own program; no loop depends on that"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
-	{"internal/castsvg", 5, "the image of the README, which a test draws"},
-	{"internal/browsertest", 5, "a browser for tests"},
 	{"internal/runner", 5, "it assembles one running loop; no part of the loop may know the assembly"},
 	{"internal/web", 5, "an optional server: it reads journals and writes inboxes"},
 	{"internal/mcp", 5, "an optional server: it reads journals and writes inboxes"},
@@ -233,7 +231,6 @@ var clocks = map[string]string{
 	"internal/launch/":                 "how long to wait for a runner is no event",
 	"internal/ending/":                 "how long to wait for an end is no event",
 	"internal/terminaltest/":           "when a terminal was written to, in tests only",
-	"internal/browsertest/":            "how long a test waits for a page is no event",
 	"internal/attach/":                 "how often a terminal is drawn is no event",
 	"internal/board/program.go":        "how long it takes to read the loops decides how often they are read",
 }
@@ -244,7 +241,5 @@ const whyClock = "time enters a loop as the time of an event, so that a replay s
 var testOnly = map[string]string{
 	"internal/agent/agenttest": "what plays an agent or a model in tests must not be part of ralph",
 	"internal/archtest":        "it is a test",
-	"internal/browsertest":     "what runs a browser in tests must not be part of ralph",
-	"internal/castsvg":         "what draws the image of the README must not be part of ralph",
 	"internal/terminaltest":    "what plays a terminal in tests must not be part of ralph",
 }

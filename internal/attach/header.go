@@ -38,16 +38,15 @@ func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 	if h.Agent != "" {
 		parts = append(parts, h.Agent)
 	}
-	line := render.Cut(render.Clean(strings.Join(append(parts, cost(h.Cost)), " · ")), options.Width)
+	switch {
+	case h.Cost == nil:
+		parts = append(parts, "cost unknown")
+	case *h.Cost > 0: // nothing used is no price
+		parts = append(parts, render.Cost(h.Cost))
+	}
+	line := render.Cut(render.Clean(strings.Join(parts, " · ")), options.Width)
 	if options.Color {
 		line = "\x1b[1m" + line + "\x1b[0m"
 	}
 	return line
-}
-
-func cost(usd *float64) string {
-	if usd == nil {
-		return "cost unknown"
-	}
-	return render.Cost(usd)
 }

@@ -15,8 +15,22 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-func drawing(columns, rows int) (*screen, *terminaltest.Screen) {
-	g := terminaltest.New(columns)
+// paper is a terminal that keeps what scrolled out of it.
+type paper struct{ *terminaltest.Emulator }
+
+// lines are all down to the cursor, and what is below it.
+func (g paper) lines() []string {
+	lines := slices.Concat(g.Scrollback, g.Lines())
+	for len(lines) > g.row()+1 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+func (g paper) row() int { return len(g.Scrollback) + g.Cursor.Row }
+
+func drawing(columns, rows int) (*screen, paper) {
+	g := paper{terminaltest.NewEmulator(terminaltest.Options{Columns: columns, Rows: 40})}
 	s := newScreen(g)
 	s.draws, s.columns, s.rows = true, columns, rows
 	s.before = &term.State{} // in raw mode
@@ -29,7 +43,7 @@ func TestFooterIsDrawnBelowOutput(t *testing.T) {
 	_, _ = s.Write([]byte("one\nhalf a li"))
 	want := func(lines ...string) {
 		t.Helper()
-		if got := g.Lines(); !slices.Equal(got, lines) {
+		if got := g.lines(); !slices.Equal(got, lines) {
 			t.Errorf("the terminal shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))
 		}
 	}
@@ -42,8 +56,8 @@ func TestFooterIsDrawnBelowOutput(t *testing.T) {
 	s.prompt = true
 	s.typed("leave it", 5)
 	want("one", "half a line", "two", "  | ok a", "  | ok b", "iteration 3 of 10 · 12m5s · bash  make…", "> leave it")
-	if g.Row != 6 || g.Col != 7 {
-		t.Errorf("the cursor is in row %d at %d", g.Row, g.Col)
+	if g.row() != 6 || g.Cursor.Col != 7 {
+		t.Errorf("the cursor is in row %d at %d", g.row(), g.Cursor.Col)
 	}
 	_, _ = s.Write([]byte("three\n"))
 	want("one", "half a line", "two", "three", "  | ok a", "  | ok b", "iteration 3 of 10 · 12m5s · bash  make…", "> leave it")
@@ -128,10 +142,10 @@ func TestFooterKeepsOutputIntact(t *testing.T) {
 				if output.Len() == 0 {
 					want = nil
 				}
-				got := g.Lines()
+				got := g.lines()
 				rows, cursor, column := s.layout()
-				if at := len(got) - len(rows) + cursor; len(rows) > 0 && (g.Row != at || g.Col != column) {
-					t.Fatalf("the cursor is in row %d at %d, not in row %d at %d, of\n%q", g.Row, g.Col, at, column, got)
+				if at := len(got) - len(rows) + cursor; len(rows) > 0 && (g.row() != at || g.Cursor.Col != column) {
+					t.Fatalf("the cursor is in row %d at %d, not in row %d at %d, of\n%q", g.row(), g.Cursor.Col, at, column, got)
 				}
 				want = append(want, rows...)
 				if len(rows) == 0 && strings.HasSuffix(output.String(), "\n") || len(want) == 0 {

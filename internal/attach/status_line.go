@@ -117,3 +117,10 @@ func elapsed(since, now time.Time) string {
 	}
 	return render.Span(d)
 }
+
+func cost(usd *float64) string {
+	if usd == nil {
+		return "cost unknown"
+	}
+	return render.Cost(usd)
+}

@@ -1,6 +1,7 @@
 package terminaltest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,10 +22,19 @@ func TestEmulatorDraws(t *testing.T) {
 		{"repeats", "ab\x1b[3b", "abbbb\n\n\n"},
 		{"wide", "日本\x1b[1;2Hx", " x本\n\n\n"},
 		{"wide at the edge", "1234567日", "1234567\n日\n\n"},
+		{"wide at the end of a row", "123456日x", "123456日\nx\n\n"},
+		{"wide over a half", "a日b\x1b[H本", "本 b\n\n\n"},
+		{"before a wide one", "日本\x1b[H\x1b[@", " 日本\n\n\n"},
+		{"in place of a half", "日本x\x1b[1;2H\x1b[P", " 本x\n\n\n"},
+		{"inserts", "日c\x1b[4h\x1b[Ha\x1b[4l", "a日c\n\n\n"},
+		{"columns as of each character", "👩\u200d👩x", "👩\u200d👩x\n\n\n"},
+		{"columns of a cluster", "\x1b[?2027h👩\u200d👩x\x1b[1;4Hy", "👩\u200d👩xy\n\n\n"},
+		{"back to the cursor", "ab\x1b[s\x1b[2Hx\x1b[uc", "abc\nx\n\n"},
 		{"combining", "e\u0301x", "e\u0301x\n\n\n"},
 		{"erases below", "a\r\nb\r\nc\x1b[2;1H\x1b[J", "a\n\n\n"},
 		{"the alternate screen", "a\x1b[?1049h\x1b[Hb\x1b[?1049lc", "ac\n\n\n"},
 		{"columns and rows", "\x1b[2;3Hx\x1b[4Gy\x1b[3dz", "\n  xy\n    z\n"},
+		{"characters in a title", "a\x1b]0;✓ 日 %e2\x07b", "ab\n\n\n"},
 		{"strings are not text", "a\x1b]0;title\x07b\x1bPq\x1b\\c\x1b_x\x1b\\d", "abcd\n\n\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,8 +76,8 @@ func TestEmulatorNotices(t *testing.T) {
 	if got := strings.TrimSpace(e.Styled()); got != "a⟦bold fg=4 bg=#010203⟧b⟦⟧" {
 		t.Errorf("styled %q", got)
 	}
-	_, _ = e.Write([]byte("x\x1b[H\x1b[J\x1b]52;c;YQ==\x07"))
-	if e.Unmarked != 2 || e.Clears != 1 || e.Seen["OSC 52"] != 1 {
+	_, _ = e.Write([]byte("x\x1b[H\x1b[J\x1b]52;c;✓%41\x07"))
+	if e.Unmarked != 2 || e.Clears != 1 || e.Seen["OSC 52"] != 1 || !slices.Equal(e.Commands, []string{"52;c;✓%41"}) {
 		t.Errorf("%d changes outside, %d clears, seen %v", e.Unmarked, e.Clears, e.Seen)
 	}
 }

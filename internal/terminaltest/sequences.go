@@ -2,102 +2,72 @@ package terminaltest
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 )
 
-// Write shows what a program writes. A sequence may be divided over several writes.
-func (e *Emulator) Write(p []byte) (int, error) {
-	e.pending = append(e.pending, p...)
-	for len(e.pending) > 0 {
-		n := e.step(e.pending)
-		if n == 0 {
-			break // not complete
-		}
-		e.pending = e.pending[n:]
+// handle has the parser call what takes each kind of sequence.
+func (e *Emulator) handle() {
+	text := func(kind string) func([]byte) {
+		return func(data []byte) { e.text(kind, data) }
 	}
-	return len(p), nil
+	e.parser.SetHandler(ansi.Handler{
+		Print: e.print, Execute: e.control, HandleEsc: e.escape, HandleCsi: e.csi,
+		HandleOsc: func(_ int, data []byte) { e.osc(data) },
+		HandleDcs: func(cmd ansi.Cmd, _ ansi.Params, data []byte) {
+			e.text("DCS", data)
+			if cmd.Intermediate() == '+' && cmd.Final() == 'q' {
+				e.reply("\x1bP0+r\x1b\\") // XTGETTCAP: unknown
+			}
+		},
+		HandleApc: text("APC"), HandlePm: text("PM"), HandleSos: text("SOS"),
+	})
 }
 
-// step takes one character or sequence, and returns its bytes, 0 if more have to come.
-func (e *Emulator) step(p []byte) int {
-	switch {
-	case p[0] == 0x1b:
-		return e.escape(p)
-	case p[0] < 0x20 || p[0] == 0x7f:
-		e.c0(p[0])
-		return 1
-	case p[0] < 0x80:
-		e.put(rune(p[0]))
-		return 1
-	case !utf8.FullRune(p):
-		return 0
-	}
-	r, n := utf8.DecodeRune(p)
+func (e *Emulator) print(r rune) {
 	if r >= 0x80 && r < 0xa0 {
-		e.Seen[fmt.Sprintf("C1 %#x", r)]++
-		return n
+		e.control(byte(r))
+		return
 	}
 	e.put(r)
-	return n
 }
 
-func (e *Emulator) c0(b byte) {
-	col := &e.Cursor.Col
+func (e *Emulator) control(b byte) {
+	if b >= 0x80 {
+		e.Seen[fmt.Sprintf("C1 %#x", b)]++
+		return
+	}
 	e.Seen[fmt.Sprintf("C0 %q", b)]++
 	switch b {
 	case '\b':
-		*col, e.wraps = max(*col-1, 0), false
+		e.moveTo(e.Cursor.Row, e.Cursor.Col-1)
 	case '\t':
-		*col, e.wraps = min(*col/8*8+8, e.Columns-1), false
+		e.moveTo(e.Cursor.Row, e.Cursor.Col/8*8+8)
 	case '\n', '\v', '\f':
 		e.lineFeed()
 	case '\r':
-		*col, e.wraps = 0, false
+		e.moveTo(e.Cursor.Row, 0)
 	}
 	e.last = ""
 }
 
-// escape takes a sequence that begins with ESC.
-func (e *Emulator) escape(p []byte) int {
-	if len(p) < 2 {
-		return 0
+func (e *Emulator) escape(cmd ansi.Cmd) {
+	if cmd == '\\' {
+		return // it ends a string
 	}
-	switch p[1] {
-	case '[':
-		for i := 2; i < len(p); i++ {
-			if p[i] >= 0x40 && p[i] <= 0x7e {
-				e.csi(string(p[2:i]), p[i])
-				return i + 1
-			}
-		}
-		return 0
-	case ']', 'P', '_', '^', 'X':
-		for i := 2; i < len(p); i++ {
-			switch {
-			case p[i] == 0x07 && p[1] == ']':
-				e.text(p[1], string(p[2:i]))
-				return i + 1
-			case p[i] == 0x1b && i+1 < len(p) && p[i+1] == '\\':
-				e.text(p[1], string(p[2:i]))
-				return i + 2
-			}
-		}
-		return 0
-	case '(', ')', '*', '+', '#', ' ', '%':
-		if len(p) < 3 {
-			return 0
-		}
-		e.Seen["ESC "+string(p[1:3])]++
-		return 3
+	e.Seen["ESC "+parts(cmd.Intermediate(), cmd.Final())]++
+	if cmd.Intermediate() != 0 {
+		return
 	}
-	e.Seen["ESC "+string(p[1])]++
-	switch p[1] {
+	switch cmd {
 	case '7':
-		e.saved.row, e.saved.col = e.Cursor.Row, e.Cursor.Col
+		e.saved = e.Cursor
 	case '8':
-		e.moveTo(e.saved.row, e.saved.col)
+		e.moveTo(e.saved.Row, e.saved.Col)
 	case 'D':
 		e.lineFeed()
 	case 'E':
@@ -110,29 +80,30 @@ func (e *Emulator) escape(p []byte) int {
 			e.moveTo(e.Cursor.Row-1, e.Cursor.Col)
 		}
 	case 'c':
-		e.cleared(e.rows...)
+		e.clear()
 	}
 	e.last = ""
-	return 2
 }
 
-// text takes OSC, DCS, APC, PM or SOS.
-func (e *Emulator) text(kind byte, s string) {
+// parts joins the bytes that name a sequence; 0 is none.
+func parts(bytes ...byte) string {
+	return strings.ReplaceAll(string(bytes), "\x00", "")
+}
+
+// text takes a string, and returns it as it was written.
+func (e *Emulator) text(kind string, data []byte) string {
+	s, _ := url.PathUnescape(string(data)) // see Write
+	e.Seen[kind]++
 	e.Commands = append(e.Commands, s)
-	if kind != ']' {
-		e.Seen[map[byte]string{'P': "DCS", '_': "APC", '^': "PM", 'X': "SOS"}[kind]]++
-		if strings.HasPrefix(s, "+q") {
-			e.reply("\x1bP0+r\x1b\\") // XTGETTCAP: unknown
-		}
-		return
-	}
-	number, value, _ := strings.Cut(s, ";")
-	e.Seen["OSC "+number]++
+	return s
+}
+
+func (e *Emulator) osc(data []byte) {
+	number, _, _ := strings.Cut(string(data), ";")
+	_, value, _ := strings.Cut(e.text("OSC "+number, data), ";")
 	switch number {
-	case "0", "2":
-		e.Title = value
 	case "8":
-		_, e.style.link, _ = strings.Cut(value, ";")
+		_, e.link, _ = strings.Cut(value, ";")
 	case "10", "11":
 		if value == "?" {
 			colour := "0000/0000/0000"
@@ -151,37 +122,35 @@ func (e *Emulator) reply(answer string) {
 }
 
 // csi takes a control sequence.
-func (e *Emulator) csi(arguments string, final byte) {
-	private, rest := "", arguments
-	if rest != "" && strings.ContainsRune("?<=>", rune(rest[0])) {
-		private, rest = rest[:1], rest[1:]
+func (e *Emulator) csi(cmd ansi.Cmd, params ansi.Params) {
+	kind := parts(cmd.Prefix(), cmd.Intermediate(), cmd.Final())
+	first, _, _ := params.Param(0, 0)
+	if kind != "b" && kind != "m" {
+		e.last = ""
 	}
-	body := strings.TrimRight(rest, " !\"#$%&'()*+,-./")
-	kind := private + rest[len(body):] + string(final)
 	switch kind {
 	case "h", "l", "?h", "?l":
-		for mode := range strings.SplitSeq(body, ";") {
-			e.Seen["CSI "+private+mode+string(final)]++
-			e.mode(private+mode, final == 'h')
-		}
-		e.last = ""
+		private := parts(cmd.Prefix())
+		params.ForEach(0, func(_, n int, _ bool) {
+			mode := private + strconv.Itoa(n)
+			e.Seen["CSI "+mode+string(cmd.Final())]++
+			e.mode(mode, cmd.Final() == 'h')
+		})
 		return
 	}
 	e.Seen["CSI "+kind]++
-	if kind != "b" && kind != "m" {
-		defer func() { e.last = "" }()
-	}
-	if private != "" || rest != body {
-		e.query(kind, body)
-		return
-	}
-	switch final {
-	case 'm':
-		e.style.set(body)
-	case 'c', 'n', 't':
-		e.query(kind, body)
+	switch {
+	case kind == "m":
+		uv.ReadStyle(params, &e.style)
+	case len(kind) > 1 || strings.Contains("cnt", kind):
+		e.query(kind, first)
+	case strings.Contains("JKXP@LMST", kind):
+		e.changes()
+		e.wraps = false
+		e.change(kind, max(first, 1), first)
 	default:
-		e.draw(final, body)
+		second, _, _ := params.Param(1, 0)
+		e.move(kind, max(first, 1), second)
 	}
 }
 
@@ -192,12 +161,12 @@ func (e *Emulator) mode(mode string, on bool) {
 	case "?1049", "?47", "?1047":
 		e.Modes["?1049"] = on
 		if on != was {
-			e.rows, e.other = e.other, e.rows
+			e.screen, e.other = e.other, e.screen
 			if on {
-				e.saved.row, e.saved.col = e.Cursor.Row, e.Cursor.Col
-				e.rows = blank(e.Columns, e.Rows)
+				e.saved = e.Cursor
+				e.screen.Clear()
 			} else {
-				e.moveTo(e.saved.row, e.saved.col)
+				e.moveTo(e.saved.Row, e.saved.Col)
 			}
 		}
 	case "?2026":
@@ -210,7 +179,7 @@ func (e *Emulator) mode(mode string, on bool) {
 }
 
 // query answers what a program asks, and takes what no one sees.
-func (e *Emulator) query(kind, body string) {
+func (e *Emulator) query(kind string, n int) {
 	switch kind {
 	case "c":
 		e.reply("\x1b[?62;22c")
@@ -219,66 +188,155 @@ func (e *Emulator) query(kind, body string) {
 	case ">q":
 		e.reply("\x1bP>|terminaltest 1\x1b\\")
 	case "n":
-		if body == "6" {
+		if n == 6 {
 			e.reply(fmt.Sprintf("\x1b[%d;%dR", e.Cursor.Row+1, e.Cursor.Col+1))
-		} else if body == "5" {
+		} else if n == 5 {
 			e.reply("\x1b[0n")
 		}
 	case "?$p":
 		state := 0 // not known
-		switch supported := body == "2026" && e.Marks || body == "2027" && e.Clusters; {
+		switch supported := n == 2026 && e.Marks || n == 2027 && e.Clusters; {
 		case !supported:
-		case e.Modes["?"+body]:
+		case e.Modes["?"+strconv.Itoa(n)]:
 			state = 1
 		default:
 			state = 2
 		}
-		e.reply(fmt.Sprintf("\x1b[?%s;%d$y", body, state))
+		e.reply(fmt.Sprintf("\x1b[?%d;%d$y", n, state))
 	case "?u":
-		flags := 0
-		if len(e.kitty) > 0 {
-			flags = e.kitty[len(e.kitty)-1]
-		}
-		e.reply(fmt.Sprintf("\x1b[?%du", flags))
+		e.reply(fmt.Sprintf("\x1b[?%du", e.Keyboard()))
 	case ">u":
-		n, _ := strconv.Atoi(body)
-		e.kitty = append(e.kitty, n)
-	case "=u":
-		// Flags of the keyboard without a stack: 0 restores what was there before.
-		first, _, _ := strings.Cut(body, ";")
-		n, _ := strconv.Atoi(first)
-		e.kitty = e.kitty[:0]
+		e.keyboard = append(e.keyboard, n)
+	case "=u": // flags without a stack: 0 restores what was there before
+		e.keyboard = e.keyboard[:0]
 		if n != 0 {
-			e.kitty = append(e.kitty, n)
+			e.keyboard = append(e.keyboard, n)
 		}
 	case "<u":
-		n := max(first(body), 1)
-		e.kitty = e.kitty[:max(len(e.kitty)-n, 0)]
+		e.keyboard = e.keyboard[:max(len(e.keyboard)-max(n, 1), 0)]
 	case "t":
-		switch {
-		case body == "14":
+		switch n {
+		case 14:
 			e.reply(fmt.Sprintf("\x1b[4;%d;%dt", e.Rows*16, e.Columns*8))
-		case body == "18":
+		case 18:
 			e.reply(fmt.Sprintf("\x1b[8;%d;%dt", e.Rows, e.Columns))
-		case strings.HasPrefix(body, "22"):
-			e.titles = append(e.titles, e.Title)
-		case strings.HasPrefix(body, "23") && len(e.titles) > 0:
-			e.Title, e.titles = e.titles[len(e.titles)-1], e.titles[:len(e.titles)-1]
 		}
 	}
 }
 
 // Keyboard is the flags of the kitty keyboard that are set, 0 for those of any terminal.
 func (e *Emulator) Keyboard() int {
-	if len(e.kitty) == 0 {
+	if len(e.keyboard) == 0 {
 		return 0
 	}
-	return e.kitty[len(e.kitty)-1]
+	return e.keyboard[len(e.keyboard)-1]
 }
 
-// first is the first number of the arguments, 0 without one.
-func first(body string) int {
-	number, _, _ := strings.Cut(body, ";")
-	n, _ := strconv.Atoi(number)
-	return n
+// move takes a sequence that moves the cursor, by n or to n, from 1 on.
+func (e *Emulator) move(kind string, n, second int) {
+	row, col := e.Cursor.Row, e.Cursor.Col
+	switch kind {
+	case "A":
+		e.moveTo(row-n, col)
+	case "B", "e":
+		e.moveTo(row+n, col)
+	case "C", "a":
+		e.moveTo(row, col+n)
+	case "D":
+		e.moveTo(row, col-n)
+	case "E":
+		e.moveTo(row+n, 0)
+	case "F":
+		e.moveTo(row-n, 0)
+	case "G", "`":
+		e.moveTo(row, n-1)
+	case "d":
+		e.moveTo(n-1, col)
+	case "H", "f":
+		e.moveTo(n-1, max(second, 1)-1)
+	case "I":
+		e.moveTo(row, (col/8+n)*8)
+	case "Z":
+		e.moveTo(row, (col+7)/8*8-8*n)
+	case "s":
+		e.saved = e.Cursor
+	case "u":
+		e.moveTo(e.saved.Row, e.saved.Col)
+	case "r":
+		if second == 0 {
+			second = e.Rows
+		}
+		if e.top, e.bottom = n-1, min(second, e.Rows)-1; e.top >= e.bottom {
+			e.top, e.bottom = 0, e.Rows-1
+		}
+		e.moveTo(0, 0)
+	case "b":
+		for ; n > 0 && e.last != ""; n-- {
+			e.changes()
+			e.write(e.last, e.screen.CellAt(e.lastCol, e.lastRow).Width)
+		}
+	}
+}
+
+// change takes a sequence that removes or moves text. n is its argument, at least 1; argument the
+// same or 0.
+func (e *Emulator) change(kind string, n, argument int) {
+	row, col := e.Cursor.Row, e.Cursor.Col
+	switch kind {
+	case "J":
+		switch {
+		case argument > 1 || argument == 0 && row == 0 && col == 0:
+			e.clear()
+		case argument == 0:
+			e.erase(row, col, e.Columns)
+			e.screen.FillArea(e.blank(), uv.Rect(0, row+1, e.Columns, e.Rows-row-1))
+		default:
+			e.erase(row, 0, col+1)
+			e.screen.FillArea(e.blank(), uv.Rect(0, 0, e.Columns, row))
+		}
+	case "K":
+		switch argument {
+		case 0:
+			e.erase(row, col, e.Columns)
+		case 1:
+			e.erase(row, 0, col+1)
+		default:
+			e.erase(row, 0, e.Columns)
+		}
+	case "X":
+		e.erase(row, col, min(col+n, e.Columns))
+	case "P":
+		e.shift(-n)
+	case "@":
+		e.shift(n)
+	case "L", "M":
+		if row < e.top || row > e.bottom {
+			return
+		}
+		if kind == "L" {
+			n = -n
+		}
+		e.scroll(row, n)
+	case "S":
+		e.scroll(e.top, n)
+	case "T":
+		e.scroll(e.top, -n)
+	}
+}
+
+func (e *Emulator) erase(row, from, to int) {
+	e.screen.FillArea(e.blank(), uv.Rect(from, row, to-from, 1))
+}
+
+// clear erases the complete screen.
+func (e *Emulator) clear() {
+	if strings.TrimSpace(e.Text()) != "" {
+		e.Clears++
+	}
+	e.screen.Fill(e.blank())
+}
+
+func (e *Emulator) moveTo(row, col int) {
+	e.Cursor.Row, e.Cursor.Col = max(0, min(row, e.Rows-1)), max(0, min(col, e.Columns-1))
+	e.wraps = false
 }
