@@ -57,9 +57,9 @@ func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest
 	within := context.WithoutCancel(ctx)
 	var began registry.Status
 	if in.Resume {
-		l, err := find(e, in.Name)
-		if err != nil {
-			return startOutput{}, err
+		l, unknown := find(e, in.Name)
+		if unknown != nil {
+			return startOutput{}, unknown
 		}
 		began, err = start.Resume(within, l) // its folder is of the registry: the client does not name it
 	} else {
