@@ -228,7 +228,7 @@ func (b *Box) prepare() error {
 		b.config = text
 	}
 	if err == nil {
-		b.ran, err = b.runnable()
+		b.ran = b.runnable()
 	}
 	if text, failed := safefile.Read(b.Git.todo(), maxTodo); failed == nil && b.Git.Common != "" {
 		b.todo = programsOf(text)
@@ -295,12 +295,17 @@ func (b *Box) note(format string, args ...any) {
 // setAside moves what is at path to the folder for what was set aside, or, if that is on another
 // disk, beside itself.
 func (b *Box) setAside(path string) (to string, err error) {
-	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(b.Aside)), filepath.Base(b.Aside)); err != nil {
-		return "", err
-	}
 	random := make([]byte, 4)
 	_, _ = rand.Read(random) // it never fails
 	id := hex.EncodeToString(random)
+	if info, failed := os.Lstat(b.Aside); failed == nil && !info.IsDir() { // a link would lead what is moved elsewhere
+		if err = safefile.Move(b.Aside, b.Aside+".aside-"+id); err != nil {
+			return "", err
+		}
+	}
+	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(b.Aside)), filepath.Base(b.Aside)); err != nil {
+		return "", err
+	}
 	to = filepath.Join(b.Aside, id+"-"+filepath.Base(path))
 	if err = safefile.Move(path, to); err != nil {
 		to = path + ".aside-" + id
