@@ -105,7 +105,7 @@ type Box struct {
 	mu       sync.Mutex
 	prepared bool
 	made     []string // folders that close a missing name
-	links    []string // in git's files, before the agent began
+	links    []string // in git's files and ralph's own, before the agent began
 	pins     []pin
 	ran      map[string]digest // settings and hooks of repositories in the tree, likewise
 	judged   map[digest]bool   // settings of git's: they run nothing

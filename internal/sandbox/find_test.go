@@ -126,6 +126,25 @@ func TestAsideIsNoLink(t *testing.T) {
 	}
 }
 
+// TestLinkForRalphsOwn shows that a link in the place of a file of ralph's is set aside: it would
+// lead elsewhere, and bubblewrap mounts nothing at one.
+func TestLinkForRalphsOwn(t *testing.T) {
+	var link string
+	b := box(t, Local()[0], func(p *Policy) {
+		link = filepath.Join(p.Temp, "iterations")
+		p.Ralph = []string{link}
+	})
+	if out, err := b.runs(t, "ln -s "+b.Dir+" "+link); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if notes, err := b.PutBack(); err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "moved "+link+" to ") {
+		t.Errorf("%q, %v", notes, err)
+	}
+	if out, err := b.runs(t, "true"); err != nil {
+		t.Errorf("the next turn: %v\n%s", err, out)
+	}
+}
+
 // layLong makes a folder whose path is too long to open.
 func layLong(t *testing.T, dir string) {
 	t.Helper()

@@ -203,6 +203,19 @@ func (r Repository) links() (found []string) {
 	return found
 }
 
+// allLinks returns the links of git's files, and those in the place of ralph's own, which makes none: a
+// file that was missing, or that the runner has replaced, is not protected, and bubblewrap mounts
+// nothing at a link.
+func (b *Box) allLinks() []string {
+	found := b.Git.links()
+	for _, path := range b.Ralph {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
 // prepare closes names that are missing, and remembers what [Box.PutBack] compares with.
 func (b *Box) prepare() error {
 	b.mu.Lock()
@@ -233,7 +246,7 @@ func (b *Box) prepare() error {
 	if text, failed := safefile.Read(b.Git.todo(), maxTodo); failed == nil && b.Git.Common != "" {
 		b.todo = programsOf(text)
 	}
-	b.links, b.prepared = b.Git.links(), err == nil
+	b.links, b.prepared = b.allLinks(), err == nil
 	return err
 }
 
@@ -265,7 +278,7 @@ func (b *Box) putBackGit() error {
 		b.note("moved %s to %s", path, to)
 		return true
 	}
-	for _, path := range b.Git.links() {
+	for _, path := range b.allLinks() {
 		if !slices.Contains(b.links, path) {
 			setAside(path)
 		}
