@@ -44,9 +44,9 @@ func (r reach) changes(path string) bool {
 	return deepest(r.write) > deepest(r.protect)
 }
 
-// enters reports whether the agent may change something in a folder, if it may in the one around.
+// enters reports whether the agent may change something in a folder.
 func (r reach) enters(dir string) bool {
-	return !slices.Contains(r.protect, dir) || slices.ContainsFunc(r.write, func(path string) bool { return path != dir && within(dir, path) })
+	return r.changes(dir) || slices.ContainsFunc(r.write, func(path string) bool { return within(dir, path) && r.changes(path) })
 }
 
 // repositories returns the folders in which git finds settings and hooks for a folder that the agent
