@@ -96,10 +96,17 @@ func TestAgentPartMayBeAnything(t *testing.T) {
 				t.Fatal(err)
 			}
 			box := mustOpen(t, dir)
-			if name == "nothing" {
-				if err := os.Remove(part); err != nil {
-					t.Fatal(err)
-				}
+			if info, err := os.Lstat(part); err != nil || !info.IsDir() {
+				t.Errorf("an open inbox has no part of the agent: %v", err)
+			}
+			if aside, _ := filepath.Glob(part + ".aside-*"); len(aside) != 1 && name != "nothing" {
+				t.Errorf("set aside are %v", aside)
+			}
+			if err := os.Remove(part); err != nil {
+				t.Fatal(err)
+			}
+			if err := in(part); err != nil {
+				t.Fatal(err)
 			}
 			mustDrop(t, dir, Command{Kind: Pause})
 			if n := doneAll(t, box); n != 1 {

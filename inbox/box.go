@@ -72,7 +72,11 @@ func Open(loopDir string) (*Box, error) {
 		return nil, fmt.Errorf("open inbox: %w", err)
 	}
 	d.close()
-	// The agent may put anything in the place of its part, which is empty then.
+	// The agent may put anything in the place of its part, which is empty then until the next Open.
+	part := filepath.Join(abs, AgentFolder)
+	if info, err := os.Lstat(part); err == nil && !info.IsDir() {
+		_ = safefile.Move(part, part+".aside-"+rand.Text()) // else it stays empty
+	}
 	if d, err := makeDir(abs, AgentFolder); err == nil {
 		d.close()
 	}

@@ -157,8 +157,11 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	if (mode == sandbox.Docker || mode == sandbox.Podman) && p.Image == "" {
 		return p, fmt.Errorf("sandbox %s needs sandbox.image, an image with the agent's program", mode)
 	}
+	if _, err := inbox.Open(r.Dir); err != nil { // makes both parts, of which a link would lead elsewhere
+		return p, err
+	}
 	people, agents := filepath.Join(r.Dir, inbox.Folder), filepath.Join(r.Dir, inbox.AgentFolder)
-	for _, dir := range []string{filepath.Join(p.Temp, "cache"), people, agents} { // Landlock knows only what exists
+	for _, dir := range []string{filepath.Join(p.Temp, "cache"), p.Aside} { // a name that is missing is not protected
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return p, err
 		}
@@ -178,8 +181,9 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	if len(git) > 0 {
 		p.Git = sandbox.Repository{Tree: tree, Common: git[0], Own: git[len(git)-1]}
 	}
-	if mode == sandbox.Landlock { // it cannot take files out of a folder
-		p.Write = append(p.Write, agents, filepath.Join(r.Dir, task.TaskFile), filepath.Join(r.Dir, task.ReflectFile))
+	p.Write = append(p.Write, agents) // so mounted, it cannot be replaced by a link
+	if mode == sandbox.Landlock {     // it cannot take files out of a folder
+		p.Write = append(p.Write, filepath.Join(r.Dir, task.TaskFile), filepath.Join(r.Dir, task.ReflectFile))
 	} else {
 		p.Write, p.Hide = append(p.Write, r.Dir), append(p.Hide, people)
 	}

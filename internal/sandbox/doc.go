@@ -105,9 +105,13 @@ type Box struct {
 	mu       sync.Mutex
 	prepared bool
 	made     []string // folders that close a missing name
-	links    []string // in git's files, before the agent began
+	links    []string // in git's files and ralph's own, before the agent began
 	pins     []pin
 	ran      map[string]digest // settings and hooks of repositories in the tree, likewise
+	judged   map[digest]bool   // settings of git's: they run nothing
+	unread   map[string]bool   // folders that cannot be read
+	most     int               // names that are looked at; 0 for maxNames
+	limited  bool              // there were more, and a person knows it
 	config   []byte            // of the repository in a machine's tree, likewise
 	todo     []string          // lines of an unfinished rebase that run programs, likewise
 	logins   []*login

@@ -203,6 +203,19 @@ func (r Repository) links() (found []string) {
 	return found
 }
 
+// allLinks returns the links of git's files, and those in the place of ralph's own, which makes none: a
+// file that was missing, or that the runner has replaced, is not protected, and bubblewrap mounts
+// nothing at a link.
+func (b *Box) allLinks() []string {
+	found := b.Git.links()
+	for _, path := range b.Ralph {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
 // prepare closes names that are missing, and remembers what [Box.PutBack] compares with.
 func (b *Box) prepare() error {
 	b.mu.Lock()
@@ -228,12 +241,12 @@ func (b *Box) prepare() error {
 		b.config = text
 	}
 	if err == nil {
-		b.ran, err = b.runnable()
+		b.ran = b.runnable()
 	}
 	if text, failed := safefile.Read(b.Git.todo(), maxTodo); failed == nil && b.Git.Common != "" {
 		b.todo = programsOf(text)
 	}
-	b.links, b.prepared = b.Git.links(), err == nil
+	b.links, b.prepared = b.allLinks(), err == nil
 	return err
 }
 
@@ -265,7 +278,7 @@ func (b *Box) putBackGit() error {
 		b.note("moved %s to %s", path, to)
 		return true
 	}
-	for _, path := range b.Git.links() {
+	for _, path := range b.allLinks() {
 		if !slices.Contains(b.links, path) {
 			setAside(path)
 		}
@@ -295,12 +308,17 @@ func (b *Box) note(format string, args ...any) {
 // setAside moves what is at path to the folder for what was set aside, or, if that is on another
 // disk, beside itself.
 func (b *Box) setAside(path string) (to string, err error) {
-	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(b.Aside)), filepath.Base(b.Aside)); err != nil {
-		return "", err
-	}
 	random := make([]byte, 4)
 	_, _ = rand.Read(random) // it never fails
 	id := hex.EncodeToString(random)
+	if info, failed := os.Lstat(b.Aside); failed == nil && !info.IsDir() { // a link would lead what is moved elsewhere
+		if err = safefile.Move(b.Aside, b.Aside+".aside-"+id); err != nil {
+			return "", err
+		}
+	}
+	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(b.Aside)), filepath.Base(b.Aside)); err != nil {
+		return "", err
+	}
 	to = filepath.Join(b.Aside, id+"-"+filepath.Base(path))
 	if err = safefile.Move(path, to); err != nil {
 		to = path + ".aside-" + id

@@ -15,13 +15,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// A git that finds a repository in the work tree, or in its index, asks it for its state, with the
-// settings and hooks of that repository. So what would run there is set aside if an agent wrote it.
+// A git in a folder takes its settings and hooks from the repository that it finds there or in the
+// folders around, and asks those of its index and of its work tree for their state. So what would
+// run there is set aside if an agent wrote it.
 
-const (
-	maxNested   = 64      // repositories
-	maxSettings = 1 << 20 // bytes of one file
-)
+const maxSettings = 1 << 20 // bytes of one file
 
 // inert are settings of a repository that run no program and lead to no other settings. A star is
 // the name of a remote, a branch or a submodule.
@@ -46,54 +44,39 @@ func isInert(name string) bool {
 // A digest is that of a file; zero of one that cannot be read.
 type digest [sha256.Size]byte
 
-// runnable returns the files of repositories in the tree of which git would run something, and
-// which an agent may change.
-func (b *Box) runnable() (map[string]digest, error) {
+// runnable returns the files of repositories in what an agent may change of which git would run
+// something.
+func (b *Box) runnable() map[string]digest {
 	found := map[string]digest{}
-	if b.Git.Common == "" || b.Mode == None {
-		return found, nil
+	if b.Mode == None {
+		return found
 	}
-	ctx := context.Background() // each call of git has a limit of its own
-	trees, err := repo.Gitlinks(ctx, b.Git.Tree)
-	if err != nil {
-		return nil, err
-	}
-	beside, err := repo.Repos(ctx, b.Git.Tree) // which git adds to the index with all that is new
-	if err != nil {
-		return nil, err
-	}
-	var seen []string
-	for trees = append(trees, beside...); len(trees) > 0 && len(seen) < maxNested; trees = trees[1:] {
-		dir := gitFolder(trees[0])
-		outer := dir == b.Git.Own || dir == b.Git.Common
-		if dir == "" || outer && (b.Mode != DockerSandbox || !within(b.Tree, dir)) || slices.Contains(seen, dir) {
+	reach := b.reach()
+	for _, dir := range b.repositories(reach) {
+		if outer := dir == b.Git.Own || dir == b.Git.Common; outer && (b.Mode != DockerSandbox || !within(b.Tree, dir)) {
 			continue
 		}
-		seen = append(seen, dir)
-		for _, path := range b.running(ctx, dir) {
+		for _, path := range b.running(reach, dir) {
 			found[path] = digestOf(path)
 		}
-		if more, err := repo.Gitlinks(ctx, trees[0]); err == nil { // else git finds nothing there either
-			trees = append(trees, more...)
+	}
+	if b.Git.Common != "" {
+		for _, path := range b.Git.strategies() {
+			found[path] = digestOf(path)
 		}
 	}
-	for _, path := range b.Git.strategies() {
-		found[path] = digestOf(path)
-	}
-	return found, nil
+	return found
 }
 
 // gitFolder returns the folder of git's of a work tree; "" without one.
 func gitFolder(tree string) string {
 	path := filepath.Join(tree, ".git")
-	if text, err := safefile.ReadLinked(path, maxPin); err == nil {
-		to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if text, err := safefile.ReadLinked(path, maxSettings); err == nil { // git reads no longer one
+		to, ok := strings.CutPrefix(string(text), "gitdir: ")
 		if !ok {
 			return ""
 		}
-		if path = strings.TrimSpace(to); !filepath.IsAbs(path) {
-			path = filepath.Join(tree, path)
-		}
+		path = namedPath(tree, to)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -102,27 +85,30 @@ func gitFolder(tree string) string {
 	return real
 }
 
+// namedPath returns the path that a file of git's names, as git reads it: with the spaces around
+// it, and up to a NUL.
+func namedPath(dir, text string) string {
+	text, _, _ = strings.Cut(strings.TrimRight(text, "\r\n"), "\x00")
+	if filepath.IsAbs(text) {
+		return text
+	}
+	return filepath.Join(dir, text)
+}
+
 // running returns the files of a folder of git's that run something, as far as an agent may change
 // them: its settings and its hooks.
-func (b *Box) running(ctx context.Context, dir string) (paths []string) {
-	dirs := []string{dir}
-	if text, err := safefile.ReadLinked(filepath.Join(dir, "commondir"), maxPin); err == nil {
-		common := strings.TrimSpace(string(text))
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(dir, common)
-		}
-		if common, err = filepath.EvalSymlinks(common); err == nil && common != b.Git.Common {
+func (b *Box) running(reach reach, dir string) (paths []string) {
+	dirs, leads := []string{dir}, filepath.Join(dir, "commondir")
+	if text, err := safefile.ReadLinked(leads, maxSettings); err == nil {
+		if common, err := filepath.EvalSymlinks(namedPath(dir, string(text))); err == nil && common != b.Git.Common {
 			dirs = append(dirs, common)
 		}
+	} else if !errors.Is(err, fs.ErrNotExist) { // git may read it
+		paths = append(paths, leads)
 	}
 	for _, dir := range dirs {
 		for _, name := range []string{"config", "config.worktree"} {
-			path := filepath.Join(dir, name)
-			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			names, err := repo.SettingNames(ctx, path)
-			if err != nil || slices.ContainsFunc(names, func(name string) bool { return !isInert(name) }) {
+			if path := filepath.Join(dir, name); reach.changes(path) && !b.isInert(path) {
 				paths = append(paths, path)
 			}
 		}
@@ -133,14 +119,28 @@ func (b *Box) running(ctx context.Context, dir string) (paths []string) {
 			}
 		}
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return !b.changeable(path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return !reach.changes(path) })
 }
 
-// changeable reports whether an agent may change a file. Landlock and a machine protect nothing in
-// a folder that may be changed.
-func (b *Box) changeable(path string) bool {
-	around := func(dir string) bool { return within(dir, path) }
-	return slices.ContainsFunc(b.writable(), around) && (b.Mode == Landlock || b.Mode == DockerSandbox || !slices.ContainsFunc(b.protected(), around))
+// isInert reports whether a file of settings is missing or runs nothing. Git is asked once for each
+// content: most repositories have the settings of a new one.
+func (b *Box) isInert(path string) bool {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	content := digestOf(path)
+	if inert, known := b.judged[content]; known {
+		return inert
+	}
+	names, err := repo.SettingNames(context.Background(), path) // which has a limit of its own
+	inert := err == nil && !slices.ContainsFunc(names, func(name string) bool { return !isInert(name) })
+	if b.judged == nil {
+		b.judged = map[digest]bool{}
+	}
+	if content != (digest{}) {
+		b.judged[content] = inert
+	}
+	return inert
 }
 
 func digestOf(path string) (d digest) {
@@ -153,12 +153,8 @@ func digestOf(path string) (d digest) {
 // putBackNested sets aside what would run in repositories of the tree and was not there before the
 // agent began.
 func (b *Box) putBackNested() error {
-	now, err := b.runnable()
-	if err != nil {
-		return err
-	}
 	var errs []error
-	for path, is := range now {
+	for path, is := range b.runnable() {
 		if was := b.ran[path]; was == is && was != (digest{}) {
 			continue
 		}

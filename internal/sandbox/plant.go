@@ -89,6 +89,16 @@ var seeds = []seed{
 	{"plant ~/.profile", "profile", func(g ground, name string) error {
 		return errors.Join(os.MkdirAll(g.evil(), 0o700), overwrite(filepath.Join(g.Home, ".profile"), g.script(name), 0o600))
 	}, nil},
+	{"plant a repository deep in the tree", "deep", func(g ground, name string) error {
+		dir, err := g.repository(name)
+		return errors.Join(err, os.MkdirAll(g.deep(), 0o700), safefile.Move(dir, filepath.Join(g.deep(), ".git")))
+	}, nil},
+	{"plant a bare repository", "bare", func(g ground, name string) error {
+		dir, err := g.repository(name)
+		text, failed := g.settings(name)
+		tree := dir + ".tree"
+		return errors.Join(err, failed, os.MkdirAll(tree, 0o700), overwrite(filepath.Join(dir, "config"), text+"\trepositoryformatversion = 0\n\tworktree = "+tree+"\n", 0o600))
+	}, nil},
 	// The first to be planted, since git is run for that.
 	{"plant a repository in the index", "nested", ground.addRepository, nil},
 	{"plant a step of a rebase", "rebase", ground.beginRebase, nil},
@@ -110,9 +120,14 @@ func overwrite(path, content string, mode fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
+// deep is a folder with a repository that the index does not name.
+func (g ground) deep() string { return filepath.Join(g.evil(), "a", "b", "c", "d") }
+
+func (g ground) bare(name string) string { return filepath.Join(g.evil(), name+".git") }
+
 // repository makes a repository of the agent's, whose settings run its program.
 func (g ground) repository(name string) (dir string, err error) {
-	dir = filepath.Join(g.evil(), name+".git")
+	dir = g.bare(name)
 	text, err := g.settings(name)
 	for _, sub := range []string{"objects", "refs/heads"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, sub), 0o700))
@@ -253,7 +268,9 @@ func (g *ground) harvest(ctx context.Context, attempts []Attempt) {
 			continue
 		}
 		if changed {
-			_ = g.git(ctx, g.Tree, "status")
+			for _, dir := range []string{g.Tree, g.deep(), g.bare("bare")} {
+				_ = g.git(ctx, dir, "status")
+			}
 			_ = g.git(ctx, g.Tree, "commit", "-q", "--allow-empty", "-m", "by a person")
 			_ = g.git(ctx, g.Tree, "rebase", "--continue")
 			_ = g.run(ctx, g.Tree, "sh", "-l", "-c", "true")
