@@ -310,7 +310,7 @@ func checked() []event.Event {
 		event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},
 		event.SandboxCorrected{Did: []string{"moved .git/COMMIT_EDITMSG to .ralph/demo/put-back/1f0c2a6b-COMMIT_EDITMSG", "took over the login that the agent refreshed, to /home/ada/.codex/auth.json"}},
 		event.TimerFired{Name: "tool"},
-		event.RepoInspected{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
+		event.RepoInspected{Root: ".", When: "end", Head: "5c925dc642cb", Branch: "elsewhere", Left: "main", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
 		event.FolderInspected{Boxes: 3, Ticked: 2, SHA256: "cd"},
 		ended(3, event.OutcomeIdle, "the agent was silent for too long", "no"),
 		event.BreakerTripped{Rule: "noProgress", Step: "hint", Count: 3, Evidence: "3 iterations in a row left no new commit, no new change and no ticked box"},

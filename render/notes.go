@@ -140,7 +140,7 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 	case event.FolderInspected:
 		return good(n.folderInspected(p)), true
 	case event.RepoInspected:
-		return good(n.repoInspected(p)), true
+		return append(good(n.repoInspected(p)), warning(n.leftBranch(p))...), true
 	case event.RepoUnreadable:
 		return warning(n.repoUnreadable(p)), true
 	case event.RepoCommitted:

@@ -71,6 +71,19 @@ func (n *Notes) repoInspected(p event.RepoInspected) string {
 	return colon(repository(p.Root), strings.Join(notes, ", "))
 }
 
+// leftBranch: the branch that an iteration left, once.
+func (n *Notes) leftBranch(p event.RepoInspected) string {
+	away, key := p.Away(), "branch of "+p.Root
+	if away == n.repos[key] {
+		return ""
+	}
+	n.remember(key, away)
+	if away == "" {
+		return colon(repository(p.Root), "back on the loop's branch "+p.Branch)
+	}
+	return colon(repository(p.Root), away)
+}
+
 // repoUnreadable: a repository cannot be inspected; not repeated while the cause is the same.
 func (n *Notes) repoUnreadable(p event.RepoUnreadable) string {
 	if before, known := n.repos[p.Root]; known && before == p.Error {

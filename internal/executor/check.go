@@ -84,8 +84,8 @@ const inspectTimeout = 2 * time.Minute
 
 // inspectRepos reports the state of each repository, and which could not be read. A project without
 // a repository or without git is no error. After ctx is cancelled nothing more is reported. changes
-// knows how the repositories were before the first iteration.
-func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes policy.Changes, iteration int, cause event.Seq) {
+// knows how the repositories were before the first iteration. away are those that left the branch.
+func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes policy.Changes, iteration int, cause event.Seq) (away []event.RepoInspected) {
 	limited, cancel := context.WithTimeoutCause(ctx, inspectTimeout, fmt.Errorf("not done after %s: %w", units.Plain(inspectTimeout), context.DeadlineExceeded))
 	defer cancel()
 	unseen := func(root string, err error) {
@@ -96,7 +96,7 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 	roots, err := repo.Repos(limited, x.cfg.Project, x.cfg.Env...)
 	if err != nil {
 		unseen(x.cfg.Project, err)
-		return
+		return nil
 	}
 	for _, root := range roots {
 		now, err := repo.TakeSnapshot(limited, root, x.cfg.Env...)
@@ -105,10 +105,13 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 			continue
 		}
 		seen := event.RepoInspected{
-			Root: x.relative(root), When: when, Head: now.Head, Dirty: now.Dirty, Fingerprint: now.Fingerprint,
+			Root: x.relative(root), When: when, Head: now.Head, Branch: now.Branch, Dirty: now.Dirty, Fingerprint: now.Fingerprint,
 			Files: now.Files, Insertions: now.Insertions, Deletions: now.Deletions,
 		}
-		if before, known := changes.Before(seen.Root); known {
+		if seen.Left = changes.Left(seen); seen.Left != "" {
+			away = append(away, seen)
+		}
+		if before, known := changes.Before(seen.Root); known && when == event.MomentEnd {
 			seen.Whole = x.whole(limited, root, before, seen)
 		}
 		if when == event.MomentBegin {
@@ -122,6 +125,7 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 		}
 		x.deliver(seen, iteration, cause)
 	}
+	return away
 }
 
 // whole returns the difference of a repository from how it was before the first iteration; nil if
@@ -230,14 +234,16 @@ func (x *Executor) verdict(r guardrail.Result) (event.GuardrailEnded, error) {
 
 // prepare inspects folder and repositories before an iteration. done means that DONE exists, so no
 // iteration is needed.
-func (x *Executor) prepare(ctx context.Context, p promptPlan, cause event.Seq) (done bool, err error) {
+func (x *Executor) prepare(ctx context.Context, p *promptPlan, cause event.Seq) (done bool, err error) {
 	if p.aside {
 		if err := task.RemoveDone(x.cfg.Dir); err != nil {
 			return false, &promptError{err}
 		}
 	}
 	if p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 || p.rules.Stories {
-		x.inspectRepos(ctx, "begin", policy.Changes{}, p.decision.Iteration, cause)
+		for _, seen := range x.inspectRepos(ctx, "begin", p.changes, p.decision.Iteration, cause) {
+			p.parts.Left = append(p.parts.Left, leftBranch(seen))
+		}
 	}
 	_, err = os.Lstat(filepath.Join(x.cfg.Dir, task.DoneFile))
 	if err == nil || p.rules.Completion.Checklist || p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 {
@@ -252,5 +258,5 @@ func (x *Executor) prepare(ctx context.Context, p promptPlan, cause event.Seq) (
 	if err := task.RemoveWait(x.cfg.Dir); err != nil {
 		return false, &promptError{err}
 	}
-	return false, x.takeSnapshot(p, cause)
+	return false, x.takeSnapshot(*p, cause)
 }

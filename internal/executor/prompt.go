@@ -27,6 +27,7 @@ type promptPlan struct {
 	failures []policy.Failure // guardrails that failed
 	snapshot policy.FileChanges
 	stories  policy.Stories
+	changes  policy.Changes
 	spans    policy.ToolSpans // likewise
 	votes    policy.Votes
 	voters   int
@@ -39,7 +40,8 @@ func planPrompt(d event.Decided, s *loopstate.State) promptPlan {
 		failures: slices.Clone(s.Verification.Failures),
 		snapshot: s.FileChanges, // the fold replaces Files and never changes it
 		stories:  s.Stories,     // likewise
-		spans:    s.ToolSpans,   // likewise
+		changes:  s.Changes.Clone(),
+		spans:    s.ToolSpans, // likewise
 		votes:    s.Votes, voters: s.Failover.Voters(s.Rules),
 	}
 	p.parts = prompt.Parts{
@@ -83,6 +85,15 @@ func (p *promptPlan) add(message policy.Message) {
 	*to = append(*to, prompt.Message{Text: message.Text})
 }
 
+// leftBranch says which branch the work belongs to. A person may have switched, or asked for it.
+func leftBranch(seen event.RepoInspected) string {
+	where := "the repository"
+	if seen.Root != "." {
+		where += " " + seen.Root
+	}
+	return where + " is " + seen.Away() + ". Unless the task or a person asks for that, bring the work to " + seen.Left + ", switch back to it, and stay there"
+}
+
 func messageText(s *loopstate.State, id string) string {
 	for _, message := range s.Commands.Open {
 		if message.ID == id {
@@ -94,7 +105,7 @@ func messageText(s *loopstate.State, id string) string {
 
 // begin composes the prompt and reports that the iteration has started.
 func (x *Executor) begin(ctx context.Context, p promptPlan, cause event.Seq) error {
-	done, err := x.prepare(ctx, p, cause)
+	done, err := x.prepare(ctx, &p, cause)
 	if err != nil || done { // folder.inspected reported that it is done
 		return err
 	}

@@ -277,7 +277,8 @@ func (n *words) claim(how event.Claim, rules event.Rules) bool {
 
 // progressModel notes the states of the files.
 type progressModel struct {
-	refused, refusedBefore string // what of the stories was put back in this iteration, and in the last
+	// what of the stories was put back in this iteration, and in those right before
+	refused, refusedBefore []string
 	opening, shown, moved  bool
 	began, place           string
 	seen                   []string
@@ -308,23 +309,28 @@ func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
 			s.place = ""
 		}
 	case event.TypeIterationStarted:
-		s.opening, s.refused = false, ""
+		s.opening, s.refused = false, nil
 	case event.TypeEffectFailed:
 		s.opening = false
 	case event.TypeStoriesJudged:
 		for _, problem := range as[event.StoriesJudged](e).Problems {
 			if problem.Story != "" || problem.Undone {
-				s.refused += withoutNumbers(problem.Text) + ";"
+				text := problem.Text
+				if problem.Field == "" {
+					text = ""
+				}
+				s.refused = append(s.refused, problem.Story+" "+problem.Field+" "+withoutNumbers(text))
 			}
 		}
 	case event.TypeReviewUndone:
-		p := as[event.ReviewUndone](e)
-		s.refused += withoutNumbers(fmt.Sprint(p.Files, p.Error)) + ";"
+		s.refused = append(s.refused, as[event.ReviewUndone](e).Story+"  ")
 	case event.TypeIterationEnded:
 		p := as[event.IterationEnded](e)
 		s.iterationEnded(p)
 		if !p.Refunded {
-			s.refusedBefore = s.refused
+			if s.refusedBefore = append(s.refusedBefore, s.refused...); s.refused == nil {
+				s.refusedBefore = nil
+			}
 		}
 	case event.TypeBreakerTripped:
 		if p := as[event.BreakerTripped](e); p.Step == policy.StepStop {

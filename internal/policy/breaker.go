@@ -15,8 +15,8 @@ import (
 // show: a commit, a difference to the last commit that was not seen before, a box that was ticked.
 // Returning to a state of a few iterations ago, as in A-B-A-B, is no progress. Without a repository
 // and without boxes in task.md, an iteration made no progress if it used no tool or ended with the
-// same message as the one before. In a loop over stories, neither did one that was refused for the
-// same reason as the one before, whatever the files show. The loop ends after breaker.noProgress
+// same message as the one before. In a loop over stories, neither did one that was refused for a
+// reason for which one right before it was, whatever the files show. The loop ends after breaker.noProgress
 // such iterations in a row, or after breaker.sameError failures in a row without progress whose
 // errors differ only in ids, numbers and times. One iteration earlier it waits, and two earlier the
 // agent gets a hint with the evidence. (With a limit of 2, the first iteration gives the hint; with
@@ -35,7 +35,7 @@ type Breaker struct {
 	Moved bool   `json:"moved,omitempty"` // some iteration of this loop made progress
 	Said  string `json:"said,omitempty"`  // hash of the last final message
 	Same  bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
-	// Refusal is what the last two iterations did to the stories and were refused alike.
+	// Refusal is what the last iteration did to the stories and was refused again.
 	Refusal string `json:"refusal,omitempty"`
 
 	Stuck int `json:"stuck,omitempty"` // iterations in a row
@@ -234,7 +234,7 @@ func (b *Breaker) evidence(culprit Failing) string {
 	case culprit.Times > 1 && culprit.Times >= b.Stuck:
 		return fmt.Sprintf("%s got nowhere: %s", iterations(b.Stuck), culprit)
 	case b.Refusal != "":
-		return fmt.Sprintf("%s got nowhere, and the last two were refused for the same reason: %s", iterations(b.Stuck), b.Refusal)
+		return fmt.Sprintf("%s got nowhere, and the last was refused again for the same reason: %s", iterations(b.Stuck), b.Refusal)
 	case b.Shown && b.Same:
 		return fmt.Sprintf("%s changed nothing that lasts, and the last two ended with the same words", iterations(b.Stuck))
 	case b.Shown:

@@ -39,3 +39,47 @@ func TestChangesOfLoop(t *testing.T) {
 		}
 	}
 }
+
+// The loop's branch is the one that was there first, or the one to which a person switched.
+func TestChangesLeftBranch(t *testing.T) {
+	begin := func(branch string) event.RepoInspected {
+		return event.RepoInspected{Root: ".", When: event.MomentBegin, Branch: branch}
+	}
+	end := func(branch string) event.RepoInspected {
+		return event.RepoInspected{Root: ".", When: event.MomentEnd, Branch: branch}
+	}
+	works, checked := event.Decided{Do: event.DoStart}, event.IterationChecked{}
+	for name, row := range map[string]struct {
+		events []event.Payload
+		want   string
+	}{
+		"it stays":                             {[]event.Payload{begin("main"), works, end("main"), checked}, ""},
+		"the agent leaves it":                  {[]event.Payload{begin("main"), works, end("other"), checked}, "on the branch other, no longer on the loop's branch main"},
+		"for a commit":                         {[]event.Payload{begin("main"), works, end("HEAD"), checked}, "on no branch (detached HEAD), no longer on the loop's branch main"},
+		"the next iteration changes nothing":   {[]event.Payload{begin("main"), works, end("other"), checked, begin("other"), works, end("other"), checked}, "on the branch other, no longer on the loop's branch main"},
+		"or leaves for a third":                {[]event.Payload{begin("main"), works, end("other"), checked, begin("other"), works, end("third"), checked}, "on the branch third, no longer on the loop's branch main"},
+		"or goes back":                         {[]event.Payload{begin("main"), works, end("other"), checked, begin("other"), works, end("main"), checked}, ""},
+		"a person goes back":                   {[]event.Payload{begin("main"), works, end("other"), checked, begin("main")}, ""},
+		"a person switches between iterations": {[]event.Payload{begin("main"), works, end("main"), checked, begin("other")}, ""},
+		"which is the loop's branch then":      {[]event.Payload{begin("main"), works, end("main"), checked, begin("other"), works, end("main")}, "on the branch main, no longer on the loop's branch other"},
+		"the runner died while the agent ran":  {[]event.Payload{begin("main"), works, event.LoopResumed{Died: true}, begin("other")}, "on the branch other, no longer on the loop's branch main"},
+		"a detached HEAD is left for a branch": {[]event.Payload{begin("HEAD"), works, end("other"), checked}, ""},
+		"an older version noted no branch":     {[]event.Payload{begin(""), works, end("other"), checked}, ""},
+	} {
+		var c policy.Changes
+		for _, p := range row.events {
+			if seen, ok := p.(event.RepoInspected); ok {
+				seen.Left = c.Left(seen)
+				p = seen
+			}
+			c.Apply(p)
+		}
+		var got string
+		for _, seen := range c.Away() {
+			got += seen.Away()
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}

@@ -50,9 +50,9 @@ type Stories struct {
 	Tally ReviewTally       `json:"tally,omitzero"`
 	// Began is the hash of the stories before the agent of the open iteration.
 	Began string `json:"began,omitempty"`
-	// LastRefusal is the hash of what the last iteration did to the stories and was refused; empty
-	// if it brought a story further.
-	LastRefusal string `json:"lastRefusal,omitempty"`
+	// Refusals are hashes of what the last iterations in a row did to the stories and were refused;
+	// empty if the last one brought a story further, or was refused nothing.
+	Refusals []string `json:"refusals,omitempty"`
 }
 
 // ReviewTally counts the verdicts of a loop.
@@ -70,6 +70,7 @@ const (
 	openStoriesMost  = 10
 	problemsMost     = 20
 	storyProblemMost = 500 // bytes of its text
+	refusalsMost     = 100
 )
 
 // Apply folds one event. was is the loop before it.
@@ -78,7 +79,7 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 	case event.LoopStarted:
 		*s = Stories{}
 	case event.LoopResumed:
-		s.Refused, s.LastRefusal = false, "" // a person may have repaired what was missing
+		s.Refused, s.Refusals = false, nil // a person may have repaired what was missing
 		if p.AcceptedChanges {
 			s.AgentRan = false
 		}
@@ -116,7 +117,7 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 		if p.Refunded {
 			s.Problems = addProblems(s.Before, s.Problems)
 		} else {
-			_, s.LastRefusal = s.refusal()
+			s.refused()
 		}
 		s.Before = nil
 	case event.CompletionRefused:
@@ -124,32 +125,54 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 	}
 }
 
-// refusal returns what the agent of the open iteration did to the stories and was refused, and its
-// hash; nothing if it brought a story further.
-func (s *Stories) refusal() (text, key string) {
+// refusals returns what the agent of the open iteration did to the stories and was refused, and for
+// each a hash of its kind; nothing if it brought a story further. What names no field names files or
+// errors, which may differ each time.
+func (s *Stories) refusals() (texts, kinds []string) {
 	if s.Began == "" || hashOf(s.States) != s.Began {
-		return "", ""
+		return nil, nil
 	}
-	var texts []string
-	parts := []string{string(s.Mode), s.Story}
 	for _, p := range s.Problems {
-		if p.Story != "" || p.Undone { // else a person may have caused it
-			texts, parts = append(texts, p.Text), append(parts, p.Story, p.Field, alike(p.Text))
+		if p.Story == "" && !p.Undone { // a person may have caused it
+			continue
 		}
+		text := p.Text
+		if p.Field == "" {
+			text = ""
+		}
+		texts, kinds = append(texts, p.Text), append(kinds, hash(string(s.Mode), s.Story, p.Story, p.Field, alike(text)))
 	}
-	if len(texts) == 0 {
-		return "", ""
-	}
-	return firstBytes(strings.Join(texts, "; "), storyProblemMost), hash(parts...)
+	return texts, kinds
 }
 
-// Repeated returns what the agent of the open iteration did to the stories and was refused, if the
-// iteration before was refused the same; else nothing.
-func (s *Stories) Repeated() string {
-	if text, key := s.refusal(); key != "" && key == s.LastRefusal {
-		return text
+// refused adds what the iteration that ends was refused.
+func (s *Stories) refused() {
+	_, kinds := s.refusals()
+	if len(kinds) == 0 {
+		s.Refusals = nil
+		return
 	}
-	return ""
+	all := slices.Clone(s.Refusals) // the state before the event may be in use
+	for _, kind := range kinds {
+		if !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	s.Refusals = all[max(0, len(all)-refusalsMost):]
+}
+
+// Repeated returns what the agent of the open iteration did to the stories and was refused, as far
+// as one of the iterations right before it was refused the same; else nothing. One same refusal is
+// enough: an agent that is refused for a and b, then for a, then for b gets no further.
+func (s *Stories) Repeated() string {
+	var again []string
+	texts, kinds := s.refusals()
+	for i, kind := range kinds {
+		if slices.Contains(s.Refusals, kind) {
+			again = append(again, texts[i])
+		}
+	}
+	return firstBytes(strings.Join(again, "; "), storyProblemMost)
 }
 
 // hashOf returns the hash of the states of stories.

@@ -329,6 +329,16 @@ func TestRefusalOfSameKind(t *testing.T) {
 		return []event.Payload{readStories(open("A")), event.IterationStarted{N: 1}, judged}
 	}
 	const approves, removes = "story A: it approves itself", "story A: it is gone"
+	several := func(texts ...string) []event.Payload {
+		judged := judgedStories(open("A"))
+		for _, text := range texts {
+			judged.Problems = append(judged.Problems, event.StoryProblem{Story: "A", Field: "passes", Text: text, Undone: true})
+		}
+		return []event.Payload{readStories(open("A")), event.IterationStarted{N: 1}, judged, event.IterationEnded{N: 1, Outcome: event.OutcomeDone}}
+	}
+	edits := func(file string) []event.Payload {
+		return []event.Payload{readStories(waits("A")), event.IterationStarted{N: 1}, event.ReviewUndone{Story: "A", Files: []string{file}}, judgedStories(waits("A"))}
+	}
 	ended, again := event.IterationEnded{N: 1, Outcome: event.OutcomeDone}, refused(approves, open("A"))
 	foreign := judgedStories(open("A"))
 	foreign.Problems = []event.StoryProblem{{Field: "prd.md", Text: "prd.md was changed"}}
@@ -343,6 +353,12 @@ func TestRefusalOfSameKind(t *testing.T) {
 		"another reason does":                       {slices.Concat(again, []event.Payload{ended}, refused(removes, open("A"))), ""},
 		"an iteration without one comes between":    {slices.Concat(again, []event.Payload{ended, readStories(open("A")), event.IterationStarted{N: 2}, judgedStories(open("A")), ended}, again), ""},
 		"the story was brought further":             {slices.Concat(again, []event.Payload{ended}, refused(approves, waits("A"))), ""},
+		"a part of what was refused is the same":    {slices.Concat(several(approves, removes), again), approves},
+		"so is that and something new":              {slices.Concat(several(removes), several(approves), several(approves, "else")[:3]), approves},
+		"also if another reason came between":       {slices.Concat(several(approves), several(removes), again), approves},
+		"the parts may take turns":                  {slices.Concat(several(approves, removes), several(removes), again), approves},
+		"a review may edit another file each time":  {slices.Concat(edits("a.go"), []event.Payload{ended}, edits("b.go")), "The review of A changed b.go: a reviewer changes only tasks.json and progress.txt. The files are as they were before the review."},
+		"a resume forgets it":                       {slices.Concat(several(approves), []event.Payload{event.LoopResumed{}}, again), ""},
 		"a refunded iteration does not count":       {slices.Concat(again, []event.Payload{event.IterationEnded{N: 1, Refunded: true}}, again), ""},
 		"a person may have changed another file":    {[]event.Payload{readStories(open("A")), event.IterationStarted{N: 1}, foreign, ended, readStories(open("A")), event.IterationStarted{N: 2}, foreign}, ""},
 		"a loop without stories is refused nothing": {nil, ""},

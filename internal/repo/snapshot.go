@@ -20,6 +20,8 @@ type Stat struct {
 type Snapshot struct {
 	// Head is the commit's full name; empty when nothing has been committed on this branch yet.
 	Head string
+	// Branch is the branch that is checked out; HEAD if none is.
+	Branch string
 	// Dirty: something differs from HEAD on disk or in the index, or is untracked and not ignored.
 	Dirty bool
 	// Fingerprint identifies the difference between HEAD and the working tree: 64 hexadecimal
@@ -82,7 +84,7 @@ func (l inspector) snapshot(ctx context.Context) (Snapshot, error) {
 	}
 	tracked := slices.ContainsFunc(st.entries, func(e entry) bool { return e.kind != '?' })
 	st.entries = append(st.entries, changed...)
-	s := Snapshot{Head: st.head, Dirty: len(st.entries) > 0}
+	s := Snapshot{Head: st.head, Branch: st.branch, Dirty: len(st.entries) > 0}
 	if tracked {
 		if s.Stat, err = l.againstHead(ctx, st.head); err != nil {
 			return Snapshot{}, err

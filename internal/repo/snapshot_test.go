@@ -21,7 +21,7 @@ func TestSnapshotInEachHashKind(t *testing.T) {
 			t.Parallel()
 			w := unborn(t, "--object-format="+format)
 			clean := w.see()
-			if diff := cmp.Diff(Snapshot{Fingerprint: clean.Fingerprint}, clean); diff != "" || len(clean.Fingerprint) != 64 {
+			if diff := cmp.Diff(Snapshot{Branch: clean.Branch, Fingerprint: clean.Fingerprint}, clean); diff != "" || len(clean.Fingerprint) != 64 {
 				t.Fatalf("an empty repository (-want +got):\n%s", diff)
 			}
 			w.write("a", "one\ntwo\n")

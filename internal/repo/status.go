@@ -111,6 +111,7 @@ func (p workTree) operation() (name, abort string) {
 // A status is the output of git status without ralph's folders.
 type status struct {
 	head    string // empty if nothing is committed yet
+	branch  string // HEAD if it is detached
 	entries []entry
 }
 
@@ -146,6 +147,9 @@ func parseStatus(out []byte) (status, error) {
 		}
 		if head, ok := bytes.CutPrefix(record, []byte("# branch.oid ")); ok && string(head) != "(initial)" {
 			s.head = string(head)
+		}
+		if name, ok := bytes.CutPrefix(record, []byte("# branch.head ")); ok {
+			s.branch = strings.Replace(string(name), "(detached)", "HEAD", 1)
 		}
 		if record[0] == '#' || record[0] == '!' {
 			continue

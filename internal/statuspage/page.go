@@ -467,6 +467,15 @@ func (d *page) account() {
 	if changed := render.Changed(d.Changes.Whole()); changed != "" {
 		d.add("changed", "%s", changed)
 	}
+	var away []string
+	for _, seen := range d.Changes.Away() {
+		root := filepath.Join(d.Lifecycle.Project, filepath.FromSlash(seen.Root))
+		if filepath.IsAbs(seen.Root) {
+			root = seen.Root
+		}
+		away = append(away, render.Clean(fmt.Sprintf("%s: 'git -C %s switch %s' goes back", seen.Away(), root, seen.Left)))
+	}
+	addAll(d, "branch", away)
 	if len(d.Rules.Agents) > 1 { // else it was resumed with one, whose share is not kept
 		for i := range b.Agents {
 			s := &b.Agents[i]

@@ -224,7 +224,7 @@ func (t *trace) iterationEnd(p event.IterationEnded) reason {
 	case event.ProgressNo:
 		r.answer += " There was no progress."
 		if p.Refusal != "" {
-			r.answer += " It was refused for the same reason as the iteration before: " + sentence(p.Refusal)
+			r.answer += " It was refused again for the same reason: " + sentence(p.Refusal)
 		}
 	}
 	if p.Refunded {

@@ -92,7 +92,7 @@ func (t *trace) blame(r *reason, recorded string) {
 		r.keys = append([]string{"guardrails"}, r.keys...)
 		r.hint = cmp.Or(r.hint, culprit.Advice())
 	case t.state.Breaker.Refusal != "":
-		cause = "the last two iterations were refused for the same reason: " + t.state.Breaker.Refusal
+		cause = "the last iteration was refused again for the same reason: " + t.state.Breaker.Refusal
 		r.facts = append(r.facts, judged)
 	case read.Seq != 0 && err == nil && !verdict.Approved && !verdict.Open:
 		cause = fmt.Sprintf("review %d of story %s did not approve it", verdict.Count, verdict.Story)

@@ -152,7 +152,11 @@ func ofChecks(p event.Payload) string {
 	case event.FolderInspected:
 		return folder(p)
 	case event.RepoInspected:
-		return fmt.Sprintf("repository %s at the %s: %s not committed (+%d/-%d)", p.Root, p.When, units.Quantity(p.Files, "file"), p.Insertions, p.Deletions)
+		found := fmt.Sprintf("repository %s at the %s: %s not committed (+%d/-%d)", p.Root, p.When, units.Quantity(p.Files, "file"), p.Insertions, p.Deletions)
+		if away := p.Away(); away != "" {
+			found += ", " + away
+		}
+		return found
 	case event.RepoUnreadable:
 		return joined("a repository could not be read", p.Error)
 	case event.RepoCommitted:

@@ -69,7 +69,7 @@ var samples = []event.Payload{
 	event.CompletionIgnored{How: "promise", Text: "<promise>DONE</promise>", Why: `it does not say "COMPLETE"`},
 	event.CompletionAccepted{How: "promise"},
 	event.FolderInspected{Done: true, Text: "all is done", Boxes: 3, Ticked: 2, Open: []string{"write the tests"}, SHA256: "ab"},
-	event.RepoInspected{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1, Committed: &event.Difference{Files: 1, Insertions: 3}, Whole: &event.Difference{Files: 3, Insertions: 13, Deletions: 1}},
+	event.RepoInspected{Root: ".", When: "end", Head: "4b825dc", Branch: "elsewhere", Left: "main", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1, Committed: &event.Difference{Files: 1, Insertions: 3}, Whole: &event.Difference{Files: 3, Insertions: 13, Deletions: 1}},
 	event.RepoUnreadable{Root: ".", When: "end", Error: "look at the repository: git status: not done after 1m0s: context deadline exceeded"},
 	event.GuardrailSnapshotted{Files: []event.SnapshotFile{{Path: "Makefile", Role: "instructions", Kind: "file", SHA256: "ab", Bytes: 9, Mode: 420, Protected: true}, {Path: "GNUmakefile", Role: "instructions"}}},
 	event.GuardrailStarted{Name: "make test"},

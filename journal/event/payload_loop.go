@@ -229,8 +229,8 @@ type IterationEnded struct {
 	Refunded bool    `json:"refunded,omitempty"`
 	// Progress is yes or no, as the files show it; empty if nothing shows it.
 	Progress Progress `json:"progress,omitempty"`
-	// Refusal is what the agent did to the stories and was refused, if it was the same in the
-	// iteration before: that is no progress, whatever the files show.
+	// Refusal is what the agent did to the stories and was refused, as far as an iteration right
+	// before was refused the same: that is no progress, whatever the files show.
 	Refusal string `json:"refusal,omitempty"`
 	// GuardrailsSkipped says that there are guardrails and none of them ran: the turn did not end
 	// well, or the agent waits for a person.

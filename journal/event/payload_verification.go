@@ -20,9 +20,13 @@ type FolderInspected struct {
 
 // RepoInspected: the state of a git repository.
 type RepoInspected struct {
-	Root  string `json:"root"`            // relative to the project if it is inside of it
-	When  Moment `json:"when"`            // begin (of the iteration) or end
-	Head  string `json:"head,omitempty"`  // empty before the first commit
+	Root string `json:"root"`           // relative to the project if it is inside of it
+	When Moment `json:"when"`           // begin (of the iteration) or end
+	Head string `json:"head,omitempty"` // empty before the first commit
+	// Branch is the branch that is checked out; HEAD if none is.
+	Branch string `json:"branch,omitempty"`
+	// Left is the branch that the loop works on, while an iteration left it for another one.
+	Left  string `json:"left,omitempty"`
 	Dirty bool   `json:"dirty,omitempty"` // there are changes that are not committed
 	// Fingerprint is a hash of all that differs from Head, new files included. It stays the same as
 	// long as no byte of that changes.
@@ -36,6 +40,20 @@ type RepoInspected struct {
 	// Whole is the difference from how the files were before the first iteration, also by commits;
 	// nil if it is unknown.
 	Whole *Difference `json:"whole,omitempty"`
+}
+
+// DetachedHead is the branch of a repository that has none checked out.
+const DetachedHead = "HEAD"
+
+// Away says which branch is checked out instead of the loop's; empty if that is.
+func (p RepoInspected) Away() string {
+	switch {
+	case p.Left == "":
+		return ""
+	case p.Branch == DetachedHead:
+		return "on no branch (detached HEAD), no longer on the loop's branch " + p.Left
+	}
+	return "on the branch " + p.Branch + ", no longer on the loop's branch " + p.Left
 }
 
 // A Difference counts what differs between two states of files.

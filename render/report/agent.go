@@ -151,6 +151,9 @@ func (f *Fold) edited(id string, iteration int) {
 // repoInspected notes what the open iteration changed in a repository: what was not committed
 // before it is not its own.
 func (f *Fold) repoInspected(p event.RepoInspected) {
+	if delete(f.away, p.Root); p.Left != "" && len(f.away) < reposKept {
+		f.away[p.Root] = p.Away()
+	}
 	if p.When != event.MomentEnd {
 		if len(f.begins) < reposKept {
 			f.begins[p.Root] = p

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ type Fold struct {
 	agent   string    // the agent, if it has one
 	story   string    // of the next iteration
 	begins  map[string]event.RepoInspected
+	away    map[string]string            // of Report.Away, by the roots
 	edits   map[string][]transcript.Edit // of tools that have not returned, by their calls
 	files   map[string]int               // of Report.Files
 	calls   map[string]string
@@ -63,7 +65,7 @@ func New(o Options) *Fold {
 	}
 	empty := Report{Agents: []string{}, Needs: []Need{}, Waits: []Waited{}, Done: []Iteration{}, Days: []Day{}, Tools: []ToolUse{}, Checks: []Check{}}
 	return &Fold{opt: o, report: empty, calls: map[string]string{}, checks: map[string]int{}, tools: map[string]int{},
-		begins: map[string]event.RepoInspected{}, edits: map[string][]transcript.Edit{}, files: map[string]int{}}
+		begins: map[string]event.RepoInspected{}, away: map[string]string{}, edits: map[string][]transcript.Edit{}, files: map[string]int{}}
 }
 
 // Read returns the report of the loop in a folder. A journal that is damaged gives the report up to
@@ -296,6 +298,9 @@ func (f *Fold) Report() *Report {
 	if v.Ended != nil {
 		r.Reason, r.Why, r.Hint = word(v.Ended.Reason), text(v.Ended.Why), text(v.Ended.Hint)
 		r.Changed = (*Changes)(v.Ended.Changed)
+	}
+	for _, root := range slices.Sorted(maps.Keys(f.away)) {
+		r.Away = append(r.Away, line("repository "+root+": "+f.away[root]))
 	}
 	r.Maximum, r.Begun, r.Refunded = v.MaximumIterations, v.Begun, v.Refunded
 	r.Ticked, r.Boxes = v.Ticked, v.Boxes

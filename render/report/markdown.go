@@ -59,6 +59,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Changed != nil {
 		fact("Changed", "%s", r.Changed)
 	}
+	for _, away := range r.Away {
+		fact("Branch", "%s", away)
+	}
 	fact("Tokens", "%s", r.Used.Counted())
 	fact("Wall time", "%s, %s of it in iterations", Span(r.Wall), Span(r.Active))
 	for _, w := range r.Waits {

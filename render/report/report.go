@@ -43,7 +43,9 @@ type Report struct {
 	Refunded int         `json:"refunded"`
 	Done     []Iteration `json:"iterations"`
 	// Changed is what all iterations changed together; nil before the end, and if it is unknown.
-	Changed *Changes   `json:"changed,omitempty"`
+	Changed *Changes `json:"changed,omitempty"`
+	// Away are the repositories that an iteration left on another branch than the loop's.
+	Away    []string   `json:"away,omitempty"`
 	Open    *Iteration `json:"open,omitempty"` // the iteration that runs
 	Missing int        `json:"missing"`        // iterations whose events the journal no longer keeps
 
