@@ -218,8 +218,8 @@ func runEval(c *command) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
-		return c.runText(text, nil)
+	if c.isUnread(text) {
+		return unknown
 	}
 	return c.script(text, c.in)
 }
@@ -244,8 +244,7 @@ func runSource(c *command) string {
 	base := file[strings.LastIndexByte(file, '/')+1:]
 	text, written := c.files[c.absolute(file)]
 	switch {
-	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
-		return c.runText(text, nil)
+	case written && c.isUnread(text):
 	case written:
 		return c.script(text, c.in)
 	case hasUnknown(base):

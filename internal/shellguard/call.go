@@ -94,6 +94,7 @@ func (s *shell) simple(argv []string, in input) string {
 		}
 		s.deny(Encoding, "the name of the command is a pattern, so it may be any program. Write the name in full.")
 	}
+	c.refuseComputed()
 	if text, ok := s.files[s.absolute(argv[0])]; ok && strings.Contains(argv[0], "/") {
 		return c.runText(text, c.args)
 	}
@@ -101,6 +102,26 @@ func (s *shell) simple(argv []string, in input) string {
 		return run(c)
 	}
 	return c.judged()
+}
+
+// refuseComputed reports words whose meaning for a known command is not known, and could be.
+func (c *command) refuseComputed() {
+	if !slices.ContainsFunc(c.args, isComputed) || words2set("test [ : true false printf set export")[c.name] {
+		return
+	}
+	if known(c.name) || slices.ContainsFunc(c.Deny, func(prefix string) bool {
+		return hasPrefix([]string{c.running.words[0]}, firstOf(strings.Fields(prefix)))
+	}) {
+		c.cannotJudge("a word of it " + notCarriedOut)
+	}
+}
+
+// orders is the input of a command that carries it out.
+func (c *command) orders() string {
+	if isComputed(c.in.text) {
+		c.cannotJudge("its input " + notCarriedOut)
+	}
+	return c.in.text
 }
 
 // judged judges a command that runs no other, and returns what it would print.
@@ -172,12 +193,20 @@ func (c *command) runsForeign(kind string) bool {
 	return true
 }
 
+// isUnread reports a text that would run and of which no part is known.
+func (c *command) isUnread(text string) bool {
+	if !isOpaque(text) {
+		return false
+	}
+	if !c.runsForeign(origin(text)) {
+		c.cannotJudge("the text that it runs comes from a variable or another command")
+	}
+	return true
+}
+
 // runText judges a text that a shell or an interpreter runs.
 func (c *command) runText(text string, params []string) string {
-	if kind := origin(text); strings.TrimSpace(text) == kind && kind != "" {
-		if !c.runsForeign(kind) {
-			c.cannotJudge("the text that it runs comes from a variable or another command")
-		}
+	if c.isUnread(text) {
 		return unknown
 	}
 	first, _, _ := strings.Cut(text, "\n")

@@ -42,10 +42,6 @@ func runInterpreter(c *command) string {
 	switch {
 	case len(code) > 0:
 		for _, text := range code {
-			if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
-				c.runText(text, nil)
-				continue
-			}
 			c.code(text)
 		}
 		for _, file := range o.operands {
@@ -64,11 +60,7 @@ func runInterpreter(c *command) string {
 	case len(o.operands) > 0 && o.operands[0] != "-":
 		c.interpret(o.operands)
 	case c.in.given:
-		if kind := origin(c.in.text); kind != "" && strings.TrimSpace(c.in.text) == kind {
-			c.runText(c.in.text, nil)
-		} else {
-			c.code(c.in.text)
-		}
+		c.code(c.in.text)
 	}
 	return unknown
 }
@@ -92,8 +84,6 @@ func (c *command) interpret(words []string) {
 	switch {
 	case strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://"):
 		c.runsForeign(downloaded)
-	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
-		c.runText(text, nil)
 	case written:
 		c.code(text)
 	case hasUnknown(base):
@@ -130,8 +120,11 @@ var (
 
 // code searches the code of another language for known dangers.
 func (c *command) code(text string) {
-	if !c.spend(len(text) / 64) {
+	if c.isUnread(text) || !c.spend(len(text)/64) {
 		return
+	}
+	if isComputed(text) {
+		c.cannotJudge("a part of the code " + notCarriedOut)
 	}
 	const note = " The guard only searches code for known words; it does not read it."
 	text = codeChain().ReplaceAllString(text, "") // "r"+"m"

@@ -2,9 +2,12 @@ package shellguard
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // fields returns the words that the shell makes of words. Where a variable may have several
@@ -229,6 +232,31 @@ func unescape(text, special string) string {
 		b.WriteByte(text[i])
 	}
 	return b.String()
+}
+
+var escapes = units.Pattern(`(?s)\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|0?[0-7]{1,3}|.)`)
+
+// ansi decodes the escapes of $'…', of echo -e and of printf.
+func ansi(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	return escapes().ReplaceAllStringFunc(text, func(escape string) string {
+		code, base := escape[1:], 8
+		if digits := strings.TrimLeft(code, "xuU"); digits != code && digits != "" {
+			code, base = digits, 16
+		}
+		if n, err := strconv.ParseUint(code, base, 32); err == nil {
+			if escape[1] == 'u' || escape[1] == 'U' {
+				return string(rune(n))
+			}
+			return string([]byte{byte(n)})
+		}
+		if at := strings.Index(`nrtabfve'"\?`, code); at >= 0 {
+			return "\n\r\t\a\b\f\v\x1b'\"\\?"[at : at+1]
+		}
+		return escape
+	})
 }
 
 // expansion returns what an expansion may become. Unquoted text is split at white space.

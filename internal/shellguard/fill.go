@@ -12,7 +12,6 @@ var fill = sync.OnceFunc(func() {
 	fillRules()
 	fillRunners()
 	fillPrinters()
-	fillProcessPrinters()
 	fillGitVerbs()
 	fillCloudVerbs()
 })

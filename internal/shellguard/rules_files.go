@@ -94,7 +94,7 @@ func (c *command) writeInto(destination string, sources []string) {
 
 // judgePatch judges the files of a patch, in its argument or its input.
 func judgePatch(c *command) {
-	for _, file := range PatchFiles(strings.Join(c.args, "\n") + "\n" + c.in.text) {
+	for _, file := range PatchFiles(strings.Join(c.args, "\n") + "\n" + c.orders()) {
 		c.write(file)
 	}
 }

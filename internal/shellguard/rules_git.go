@@ -414,6 +414,9 @@ func judgeHistoryTools(c *command) { gitRewrite(c) }
 // environment judges the variables that a command gets.
 func (s *shell) environment(name string, values []string) {
 	for _, text := range values {
+		if isComputed(text) {
+			s.cannotJudge("the value of " + name + " " + notCarriedOut)
+		}
 		switch {
 		case slices.Contains(gitPlaces, name):
 			s.elsewhere = true

@@ -129,7 +129,7 @@ func (c *command) uploads(text, host string) {
 		return
 	}
 	switch kind := origin(text); kind {
-	case "", downloaded, decoded:
+	case "", downloaded, decoded, computed:
 		if strings.Contains(text, unknown) {
 			break
 		}
@@ -190,7 +190,7 @@ func judgeNetwork(c *command) {
 			}
 		}
 	case "sftp", "ftp", "lftp", "tftp", "smbclient":
-		if c.in.given && strings.Contains(c.in.text, "put") || strings.Contains(strings.Join(c.args, " "), "put ") || o.has("b") || strings.Contains(strings.Join(c.args, " "), "mirror -R") {
+		if c.in.given && strings.Contains(c.orders(), "put") || strings.Contains(strings.Join(c.args, " "), "put ") || o.has("b") || strings.Contains(strings.Join(c.args, " "), "mirror -R") {
 			c.deny(Upload, "it sends files to another machine. Leave deployments to the person.")
 		}
 	case "rclone":

@@ -218,7 +218,7 @@ func judgeSQL(c *command) {
 	o := c.options("c", "e", "d", "h", "U", "p", "u", "P", "f", "H", "q", "Q", "command", "execute", "eval", "host", "port", "username", "dbname", "query", "D", "S", "cmd")
 	texts := append(o.of("c", "e", "q", "Q", "command", "execute", "eval", "query", "cmd"), o.operands...)
 	if c.in.given {
-		texts = append(texts, c.in.text)
+		texts = append(texts, c.orders())
 	}
 	if slices.ContainsFunc(o.operands, func(w string) bool { return w == ":memory:" || c.place(w) == inTemp && strings.Contains(w, "/") }) && c.name == "sqlite3" {
 		return
@@ -271,7 +271,7 @@ func judgeDatabase(c *command) {
 	case "redis-cli", "valkey-cli":
 		text := all
 		if c.in.given {
-			text += strings.ToLower(c.in.text)
+			text += strings.ToLower(c.orders())
 		}
 		harmful = strings.Contains(text, "flushall") || strings.Contains(text, "flushdb") || contains("shutdown", "config set dir", "debug sleep")
 	case "rails", "rake":

@@ -34,15 +34,11 @@ func judgeKill(c *command) {
 // processesByName is what pgrep and pidof print.
 const processesByName = unknown + "pgrep"
 
-func fillProcessPrinters() {
-	for _, name := range []string{"pgrep", "pidof"} {
-		printers[name] = func(c *command) string {
-			if c.options("P", "g", "s", "u").has("P") {
-				return unknown
-			}
-			return processesByName
-		}
+func printProcesses(c *command) string {
+	if c.options("P", "g", "s", "u").has("P") {
+		return unknown
 	}
+	return processesByName
 }
 
 func judgeKillByName(c *command) {
@@ -186,7 +182,7 @@ func judgeSchedule(c *command) {
 			return
 		}
 		if c.in.given {
-			c.nested(c.in.text, nil, input{})
+			c.nested(c.orders(), nil, input{})
 		}
 		c.deny(Persistence, "it makes a command run later, when no one looks. Run it now, in the foreground.")
 	case "update-rc.d", "chkconfig":

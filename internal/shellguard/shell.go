@@ -65,6 +65,9 @@ func (s *shell) script(text string, in input) string {
 	}
 	defer s.leave()
 	s.spend(len(text) / 64)
+	if isComputed(text) {
+		s.unknown(Printable(text), "a part of it "+notCarriedOut)
+	}
 	file, err := parse(text)
 	if err != nil {
 		what := "it is no shell text (" + strings.TrimSpace(err.Error()) + ")"
@@ -250,6 +253,9 @@ func (s *shell) redirects(redirs []*syntax.Redirect, in input) (input, []string)
 			continue
 		}
 		for _, name := range s.fields([]*syntax.Word{r.Word}) {
+			if isComputed(name) {
+				s.cannotJudge("the name of a file " + notCarriedOut)
+			}
 			switch r.Op {
 			case syntax.DplIn, syntax.DplOut:
 				if r.Op == syntax.DplIn || strings.Trim(name, "0123456789-") == "" {

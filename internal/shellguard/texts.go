@@ -67,11 +67,10 @@ func judgeMake(c *command) {
 	}) {
 		return
 	}
-	if kind := origin(c.in.text); kind != "" && strings.TrimSpace(c.in.text) == kind {
-		c.runText(c.in.text, nil)
+	if c.isUnread(c.in.text) {
 		return
 	}
-	for line := range strings.Lines(c.in.text) {
+	for line := range strings.Lines(c.orders()) {
 		text, isRecipe := strings.CutPrefix(line, "\t")
 		if _, rest, ok := strings.Cut(line, ";"); ok && !isRecipe {
 			text, isRecipe = rest, true
