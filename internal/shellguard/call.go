@@ -47,14 +47,8 @@ func (s *shell) heads(first *syntax.Word) [][]string {
 		return [][]string{s.fields([]*syntax.Word{first})}
 	}
 	var heads [][]string
-	for _, word := range expanded {
-		for _, sp := range s.spell(word.Parts, words) {
-			head := sp.done
-			if sp.some || sp.word != "" {
-				head = append(slices.Clip(head), sp.word)
-			}
-			heads = append(heads, head)
-		}
+	for _, text := range s.spell(expanded[0].Parts, words) {
+		heads = append(heads, divide(text))
 	}
 	return heads
 }

@@ -36,7 +36,6 @@ type state struct {
 type value struct {
 	any  []string
 	list []string
-	name bool // any is the name of another variable, as after 'declare -n'
 }
 
 // input is what a command reads: nothing, or text that may have unknown parts.

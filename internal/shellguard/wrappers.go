@@ -135,7 +135,7 @@ func runEnv(c *command) string {
 		rest = rest[1:]
 	}
 	for _, text := range o.of("S", "split-string") {
-		rest = append(splitText(text).all(), rest...)
+		rest = append(strings.Fields(text), rest...)
 	}
 	for len(rest) > 0 && strings.Contains(rest[0], "=") {
 		name, text, _ := strings.Cut(rest[0], "=")
@@ -151,10 +151,6 @@ func runEnv(c *command) string {
 		s.enterFolder(folder)
 	}
 	return s.program(rest, c.in)
-}
-
-func (sp spelling) all() []string {
-	return slices.DeleteFunc(append(slices.Clone(sp.done), sp.word), func(w string) bool { return w == "" })
 }
 
 // runXargs judges a command with the words of its input.
