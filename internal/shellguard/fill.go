@@ -12,6 +12,4 @@ var fill = sync.OnceFunc(func() {
 	fillRules()
 	fillRunners()
 	fillPrinters()
-	fillGitVerbs()
-	fillCloudVerbs()
 })

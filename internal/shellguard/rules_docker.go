@@ -40,9 +40,6 @@ func runDocker(c *command) string {
 			o := inner.leading("e", "env", "u", "user", "w", "workdir", "index")
 			inner.inContainer(o.operands[min(1, len(o.operands)):])
 		}
-		if o := sub.options("f", "p", "file", "project-name"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
-			c.ask(Container, "it removes the volumes with their data. Use docker compose down without -v.")
-		}
 	case "rm", "stop", "kill", "rmi":
 		if slices.ContainsFunc(sub.args, func(w string) bool { return origin(w) == foreign || strings.Contains(w, allContainers) }) || sub.hasWord("--all", "-a") {
 			c.deny(Container, "it ends or removes all containers of the machine, also those that you did not start. Name yours.")
@@ -154,28 +151,5 @@ func (c *command) mounted(source string) {
 		c.deny(Container, "it mounts "+source+", so that the container can change the machine. Mount only folders of the project.")
 	default:
 		c.read(source)
-	}
-}
-
-func judgeContainerTools(c *command) {
-	switch c.name {
-	case "docker-compose":
-		if o := c.options("f", "p", "file"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
-			c.ask(Container, "it removes the volumes with their data. Use docker-compose down without -v.")
-		}
-	case "ctr", "crictl", "runc", "machinectl", "lxc-attach":
-		if !c.hasWord("ls", "list", "ps", "images", "version", "--version", "info") {
-			c.deny(Container, "it controls containers below docker. Use docker.")
-		}
-	case "lxc":
-		if c.hasWord("security.privileged=true") || c.hasWord("delete", "stop") {
-			c.deny(Container, "it makes privileged containers or removes them. Leave that to the person.")
-		}
-	case "kubeadm":
-		if c.hasWord("reset", "init", "join") {
-			c.deny(Cloud, "it changes or removes a cluster. Leave that to the person.")
-		}
-	case "debugfs":
-		c.deny(Disks, "it works on a disk below its file system. Leave disks alone.")
 	}
 }

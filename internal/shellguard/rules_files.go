@@ -100,7 +100,7 @@ func judgePatch(c *command) {
 }
 
 func judgeTruncate(c *command) {
-	for _, word := range c.options("s", "r", "size", "reference").operands {
+	for _, word := range c.options("s", "r", "size", "reference", "d", "t").operands {
 		c.write(word)
 	}
 }
@@ -249,76 +249,10 @@ func judgeTar(c *command) {
 	}
 }
 
-// diskName is how macOS names a disk.
-var diskName = units.Pattern(`^r?disk\d`)
-
-func judgeFormat(c *command) {
-	for _, word := range c.options("t", "L", "b", "N", "U").operands {
-		if strings.HasPrefix(word, "/dev/") || hasUnknown(word) || diskName().MatchString(word) {
-			c.deny(Disks, "it creates a file system on "+word+" and so destroys what is there. Use an image file in the project.")
-		}
-	}
-}
-
-// judgeDisk judges the tools of disks and volumes. Those that only list are allowed.
-func judgeDisk(c *command) {
-	o := c.options("t", "s", "b")
-	harmful := false
-	switch c.name {
-	case "fdisk", "gdisk", "parted", "sfdisk", "sgdisk", "cfdisk":
-		harmful = !o.has("l", "list", "p", "print", "V", "version", "d", "dump") && !c.hasWord("print") && len(o.operands) > 0
-	case "wipefs":
-		harmful = o.has("a", "all", "o", "f", "force")
-	case "hdparm":
-		harmful = slices.ContainsFunc(c.args, func(arg string) bool {
-			return strings.HasPrefix(arg, "--security") || strings.HasPrefix(arg, "--trim") || strings.HasPrefix(arg, "--make-bad")
-		})
-	case "badblocks":
-		harmful = o.has("w")
-	case "nvme":
-		harmful = c.hasWord("format", "sanitize", "delete-ns", "write-zeroes")
-	case "cryptsetup":
-		harmful = c.hasWord("luksFormat", "erase", "luksErase", "luksKillSlot", "luksRemoveKey", "reencrypt")
-	case "mdadm":
-		harmful = c.hasWord("--stop", "--zero-superblock", "--fail", "--remove", "--create", "-S", "-C")
-	case "zpool", "zfs":
-		harmful = c.hasWord("destroy", "labelclear", "rollback")
-	case "btrfs":
-		harmful = strings.HasPrefix(strings.Join(c.args, " "), "subvolume delete")
-	case "diskutil":
-		harmful = slices.ContainsFunc(c.args, func(arg string) bool {
-			return strings.HasPrefix(strings.ToLower(arg), "erase") || words2set("partitionDisk secureErase zeroDisk reformat apfs")[arg]
-		}) && !c.hasWord("list", "info")
-	case "fsck", "tune2fs":
-		harmful = c.name == "fsck" && o.has("y", "a", "p")
-	default:
-		harmful = len(c.args) > 0
-	}
-	if harmful {
-		c.deny(Disks, c.name+" changes disks or volumes and can destroy what is on them. Leave disks alone.")
-	}
-}
-
 // judgePermissions judges chmod, chown and their like.
 func judgePermissions(c *command) {
 	o := c.options("m", "reference", "M")
 	words := o.operands
-	switch c.name {
-	case "umask":
-		if mode := o.words(1); mode != "" && strings.Trim(mode, "0") == "" {
-			c.deny(Permissions, "with it every user may change all new files. Use 022 or 077.")
-		}
-		return
-	case "setcap", "chattr", "chflags", "takeown", "cacls":
-		if !c.hasWord("-r") {
-			c.deny(Permissions, c.name+" gives or takes rights in a way that is hard to see and to undo. Ask the person.")
-		}
-		return
-	case "icacls", "setfacl":
-		if strings.Contains(strings.ToLower(strings.Join(c.args, " ")), "everyone") || slices.ContainsFunc(append(o.of("m"), words...), func(w string) bool { return strings.HasPrefix(w, "o::rw") || strings.HasPrefix(w, "o:rw") }) {
-			c.deny(Permissions, "with it every user may change the files. Give rights to the owner only.")
-		}
-	}
 	for _, arg := range c.args { // -x as in 'chmod -x file' is a mode
 		if c.name == "chmod" && strings.HasPrefix(arg, "-") && arg != "-" && strings.Trim(arg[1:], "rwxXst") == "" && arg != "-R" {
 			words = append([]string{arg}, words...)

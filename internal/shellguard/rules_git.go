@@ -35,27 +35,11 @@ func runGit(c *command) string {
 		return ""
 	}
 	sub.args = args[1:]
-	if judge, ok := gitVerbs[args[0]]; ok {
+	if judge := rules["git-"+args[0]]; judge != nil {
 		judge(sub)
 	}
 	return sub.gitPrints(args[0])
 }
-
-var gitVerbs map[string]judge
-
-func fillGitVerbs() {
-	gitVerbs = map[string]judge{
-		"push": gitPush, "reset": gitReset, "clean": gitClean, "checkout": gitDiscard, "restore": gitDiscard, "switch": gitDiscard, "stash": gitStash,
-		"reflog": gitReflog, "gc": gitGC, "prune": gitGC, "filter-branch": gitRewrite, "filter-repo": gitRewrite, "replace": gitRewrite, "update-ref": gitUpdateRef,
-		"branch": gitBranch, "tag": gitNothing, "config": gitConfig, "clone": gitRemote, "fetch": gitRemote, "pull": gitRemote, "ls-remote": gitRemote, "remote": gitRemote,
-		"submodule": gitForeach, "bisect": gitBisect, "rebase": gitRebase, "credential": gitCredential, "rm": gitRemove, "worktree": gitWorktree,
-		"difftool": gitTool, "mergetool": gitTool, "grep": gitGrep, "send-email": gitSends, "bundle": gitNothing, "daemon": gitSends, "instaweb": gitSends,
-		"symbolic-ref": gitNothing, "diff": gitShows, "show": gitShows, "archive": gitShows, "credential-store": gitCredential, "credential-cache": gitCredential,
-		"submodule-foreach": gitForeach, "svn": gitNothing, "fast-import": gitRewrite, "mv": gitMove, "p4": gitNothing, "lfs": gitNothing,
-	}
-}
-
-func gitNothing(*command) {}
 
 // gitPrints is what git prints, as far as other commands use it.
 func (c *command) gitPrints(verb string) string {
@@ -184,12 +168,6 @@ func gitStash(c *command) {
 	}
 }
 
-func gitReflog(c *command) {
-	if first := c.options().words(1); first == "expire" || first == "delete" {
-		c.deny(History, "it removes the record from which lost commits are found again. Leave the reflog.")
-	}
-}
-
 func gitGC(c *command) {
 	for _, arg := range c.args {
 		if strings.HasPrefix(arg, "--prune=") && arg != "--prune=never" || strings.HasPrefix(arg, "--expire") {
@@ -207,12 +185,6 @@ func gitRewrite(c *command) {
 		if strings.Contains(arg, " ") {
 			c.nested(arg, nil, input{})
 		}
-	}
-}
-
-func gitUpdateRef(c *command) {
-	if c.hasWord("-d", "--stdin", "--delete") {
-		c.deny(History, "it removes references and with them commits. Use git branch.")
 	}
 }
 
@@ -358,12 +330,6 @@ func gitRebase(c *command) {
 	}
 }
 
-func gitCredential(c *command) {
-	if c.hasWord("fill", "get") {
-		c.deny(Credentials, "it prints a password or token. git finds it by itself.")
-	}
-}
-
 func gitRemove(c *command) {
 	o := c.options()
 	if o.has("cached", "n", "dry-run") {
@@ -371,14 +337,6 @@ func gitRemove(c *command) {
 	}
 	for _, word := range o.operands {
 		c.remove(word, o.has("r"))
-	}
-}
-
-func gitMove(c *command) { judgeMove(c) }
-
-func gitWorktree(c *command) {
-	if o := c.options("b", "B"); o.words(1) == "remove" && o.has("f", "force") {
-		c.ask(History, "it loses changes in that work tree that are not committed. Remove it without --force.")
 	}
 }
 
@@ -396,10 +354,6 @@ func gitGrep(c *command) {
 	}
 }
 
-func gitSends(c *command) {
-	c.deny(Upload, "it sends the repository's contents to others. Leave that to the person.")
-}
-
 func gitShows(c *command) {
 	for _, word := range c.options("o", "output").operands {
 		if _, file, ok := strings.Cut(word, ":"); ok {
@@ -408,8 +362,6 @@ func gitShows(c *command) {
 		c.read(word)
 	}
 }
-
-func judgeHistoryTools(c *command) { gitRewrite(c) }
 
 // environment judges the variables that a command gets.
 func (s *shell) environment(name string, values []string) {

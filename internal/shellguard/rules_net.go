@@ -173,48 +173,23 @@ func judgeSocket(c *command) {
 	}
 }
 
-// judgeNetwork judges programs whose purpose is to send files or to open tunnels.
-func judgeNetwork(c *command) {
-	o := c.options("P", "i", "o", "F", "l", "c", "J", "S", "s", "a", "e", "u", "p", "f")
-	switch c.name {
-	case "scp":
-		if len(o.operands) > 1 {
-			last := len(o.operands) - 1
-			for _, file := range o.operands[:last] {
-				c.read(file)
-			}
-			if isRemote(o.operands[last]) {
-				c.deny(Upload, "it copies files to another machine. Leave deployments to the person, or to the project's CI.")
-			} else {
-				c.write(o.operands[last])
-			}
-		}
-	case "sftp", "ftp", "lftp", "tftp", "smbclient":
-		if c.in.given && strings.Contains(c.orders(), "put") || strings.Contains(strings.Join(c.args, " "), "put ") || o.has("b") || strings.Contains(strings.Join(c.args, " "), "mirror -R") {
-			c.deny(Upload, "it sends files to another machine. Leave deployments to the person.")
-		}
-	case "rclone":
-		if first := o.words(1); slices.Contains([]string{"copy", "sync", "move", "copyto", "moveto", "rcat"}, first) && len(o.operands) > 1 && isRemote(o.operands[len(o.operands)-1]) {
-			c.deny(Upload, "it copies files to a storage elsewhere. Leave that to the person.")
-		} else if words2set("purge delete deletefile rmdirs cleanup")[first] {
-			c.deny(Cloud, "it removes files from a storage elsewhere. Leave that to the person.")
-		}
-	case "mail", "mailx", "sendmail", "mutt":
-		if c.in.given || o.has("a") {
-			c.deny(Upload, "it sends mail with contents from this machine. Leave that to the person.")
-		}
-	case "gist", "pastebinit", "croc", "wormhole", "magic-wormhole", "ffsend", "transfer", "termbin", "sprunge":
-		if !c.hasWord("--help", "receive", "--version") {
-			c.deny(Upload, "it publishes contents of this machine. Keep them in the project.")
-		}
-	case "ssh-copy-id":
-		c.deny(RemoteShell, "it gives a key access to another machine. Leave that to the person.")
-	case "ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tmate", "autossh", "sshuttle":
-		if !c.hasWord("--version", "version", "--help", "help") {
-			c.deny(RemoteShell, "it opens a tunnel from the network into this machine. Test on localhost.")
-		}
-	case "pwncat", "msfconsole", "msfvenom", "gs-netcat":
-		c.deny(RemoteShell, "it is a program for remote shells. Do not use it.")
+func judgeSCP(c *command) {
+	o := c.options("P", "i", "o", "F", "l", "c", "J", "S")
+	if len(o.operands) < 2 {
+		return
+	}
+	last := len(o.operands) - 1
+	c.readAll(o.operands[:last])
+	if isRemote(o.operands[last]) {
+		c.deny(Upload, "it copies files to another machine. Leave deployments to the person, or to the project's CI.")
+	} else {
+		c.write(o.operands[last])
+	}
+}
+
+func judgeMail(c *command) {
+	if c.in.given || c.options("s", "e", "u", "p", "f").has("a") {
+		c.deny(Upload, "it sends mail with contents from this machine. Leave that to the person.")
 	}
 }
 

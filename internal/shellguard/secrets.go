@@ -121,23 +121,3 @@ func judgeGrep(c *command) {
 		}
 	}
 }
-
-// judgeSecretTools judges programs that print credentials which they keep.
-func judgeSecretTools(c *command) {
-	verbs := c.subcommand()
-	all := " " + strings.Join(verbs, " ") + " "
-	for _, verb := range strings.Split(secretVerbs[c.name], ",") {
-		if strings.HasPrefix(all, " "+strings.TrimSpace(verb)+" ") || strings.HasPrefix(verb, "-") && c.hasWord(verb) {
-			c.deny(Credentials, "it prints credentials. Use the program that needs them, without printing them, or ask the person.")
-			return
-		}
-	}
-}
-
-// secretVerbs are the verbs that print credentials, by program.
-var secretVerbs = map[string]string{
-	"security": "find-generic-password,find-internet-password,dump-keychain,export", "secret-tool": "lookup,search", "pass": "show,ls,grep", "gopass": "show",
-	"op": "read,item get,get", "bw": "get,export,list", "vault": "read,kv get,token lookup,print token", "lpass": "show,export",
-	"keyring": "get", "doppler": "secrets", "infisical": "secrets,export", "sops": "-d,--decrypt,decrypt", "ansible-vault": "view,decrypt", "chamber": "read,export,list",
-	"gpg": "--export-secret-keys,--export-secret-subkeys", "heroku": "config,auth:token", "ssh-keygen": "-y", "credstash": "get,getall", "age": "-d,--decrypt",
-}
