@@ -132,37 +132,23 @@ func (c *command) judged() string {
 	return unknown
 }
 
-// defined runs an alias or a function of this text.
+// defined runs a function of this text. One with the name of a program that has rules is judged as
+// that program too, and so is one that may not be defined.
 func (s *shell) defined(argv []string, in input) (string, bool) {
 	name := argv[0]
-	if slices.Contains(s.calling, name) {
-		return "", false
-	}
-	text, isAlias := s.aliases[name]
-	body, isFunc := s.funcs[name]
-	if !isAlias && !isFunc {
+	body, ok := s.funcs[name]
+	if !ok || slices.Contains(s.calling, name) {
 		return "", false
 	}
 	calling, params, given := s.calling, s.params, s.given
-	s.calling = append(slices.Clip(calling), name)
 	defer func() { s.calling, s.params, s.given = calling, params, given }()
-	if isAlias { // only some shells expand it, and none if a part of the name is quoted
-		for _, arg := range argv[1:] {
-			quoted, err := syntax.Quote(arg, syntax.LangBash)
-			if err != nil {
-				quoted = arg
-			}
-			text += " " + quoted
-		}
-		return s.script(text, in) + s.simple(argv, in), true
+	s.calling = append(slices.Clip(calling), name)
+	printed := ""
+	if known(programName(name)) || s.unsure[name] {
+		printed = s.fork().simple(argv, in)
 	}
 	s.params, s.given = argv[1:], true
-	printed := s.stmt(body, in)
-	if s.unsure[name] {
-		s.params, s.given = params, given
-		printed += s.simple(argv, in)
-	}
-	return printed, true
+	return s.stmt(body, in) + printed, true
 }
 
 // unknownName reports a command whose name is unknown.

@@ -1,6 +1,7 @@
 package shellguard
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,24 +79,15 @@ func (c *command) interpret(words []string) {
 	if len(words) == 0 {
 		return
 	}
-	file := words[0]
-	base := file[strings.LastIndexByte(file, '/')+1:]
-	text, written := c.files[c.absolute(file)]
-	switch {
-	case strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://"):
-		c.runsForeign(downloaded)
-	case written:
+	c.runFile(words[0], func(text string) string {
 		c.code(text)
-	case hasUnknown(base):
-		if !c.runsForeign(origin(base)) {
-			c.cannotJudge("the name of the file that it runs is in a variable or comes from another command")
-		}
-	case rules[base] != nil: // python manage.py flush, php artisan migrate:fresh
-		(&command{c.shell, base, words[1:], c.in}).judgeBy(base)
+		return unknown
+	})
+	base := path.Base(words[0])
+	if judge := rules[base]; judge != nil { // python manage.py flush, php artisan migrate:fresh
+		judge(&command{c.shell, base, words[1:], c.in})
 	}
 }
-
-func (c *command) judgeBy(name string) { rules[name](c) }
 
 var (
 	codeShell    = units.Pattern("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*[\"'(]|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|(exec|system)\\s+qw|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")

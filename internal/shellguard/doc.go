@@ -6,7 +6,7 @@
 //	}
 //
 // The command is parsed, and then carried out without effects: assignments, quotes, braces, pipes,
-// here-documents, functions and aliases give the words that each simple command would get. Those
+// here-documents and functions give the words that each simple command would get. Those
 // words are judged by the rules of the command's name (rulesOf). Commands that run other commands
 // (sudo, env, xargs, find -exec, sh -c, ssh …) are judged with what they run.
 //

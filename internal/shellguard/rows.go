@@ -58,6 +58,10 @@ func (r rule) judge(c *command) {
 	o := c.options("prefix", "C", "cwd", "dir", "workspace", "w", "filter", "F", "manifest-path", "p", "package", "directory", "D", "R", "repo")
 	verbs := func(words []string) bool { return r.verbs != nil && r.verbs().MatchString(joinWords(words)+" ") }
 	if r.verbs == nil && r.args == nil || r.args != nil && r.args().MatchString(line) || verbs(o.operands) || verbs(c.subcommand()) {
+		if r.group.category == Unknown {
+			c.cannotJudge(r.group.reason)
+			return
+		}
 		c.find(r.group.decision, r.group.category, strings.ReplaceAll(r.group.reason, "%s", c.name))
 	}
 }
@@ -135,6 +139,8 @@ var groups = []group{
 		{"dscl", "", "-create|-delete|-append|-passwd", ""},
 		{"net", "", "(?:user|localgroup) (?:.* )?/(?:add|delete)", ""},
 	}},
+	{Deny, Privilege, "%s runs a command with the rights of another user. Do it without, or ask the person.", "", []ruleRow{{"su runuser", "", "", ""}}},
+	{Ask, Unknown, "it gives a command another name", "", []ruleRow{{"alias", "", `\S*=.*`, ""}, {"hash", "", `-\w*p\S*`, ""}}},
 	{Deny, Persistence, "%s makes a program start by itself from now on. Run it in the foreground for the task only.", "", []ruleRow{
 		{"systemctl", "enable|link|edit|preset", "", ""},
 		{"launchctl", "load|bootstrap|enable|submit", "", ""},
@@ -166,6 +172,7 @@ var groups = []group{
 		{"wevtutil", "", "cl|clear-log", ""},
 		{"dmesg", "", `-\w*[cC]\S*|--clear|--read-clear`, ""},
 		{"log", "erase", "", ""},
+		{"unset", "", "HISTFILE", ""},
 	}},
 	{Deny, Processes, "it ends processes by name, also those that you did not start. Keep the number of a process that you start ($!) and end that.", "", []ruleRow{
 		{"killall skill slay xkill taskkill killall5", "", "", `-[PF]\S* \S+|--parent\S*|--pidfile\S*|-0|-l|--list|--help|-V|--version`},

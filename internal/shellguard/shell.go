@@ -22,8 +22,7 @@ type state struct {
 	dir     string // empty: unknown
 	vars    map[string]value
 	funcs   map[string]*syntax.Stmt
-	unsure  map[string]bool // functions that are defined in a branch that may not run
-	aliases map[string]string
+	unsure  map[string]bool   // functions that are defined in a branch that may not run
 	files   map[string]string // what this text has written, by absolute path; subshells share it
 	params  []string          // $1 and following
 	given   bool              // params are known
@@ -52,8 +51,7 @@ const maxAlternatives = 64
 func (s *shell) fork() *shell {
 	s.spend(1 + (len(s.vars)+len(s.funcs))/8)
 	sub := *s
-	sub.vars, sub.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
-	sub.aliases, sub.unsure = maps.Clone(s.aliases), maps.Clone(s.unsure)
+	sub.vars, sub.funcs, sub.unsure = maps.Clone(s.vars), maps.Clone(s.funcs), maps.Clone(s.unsure)
 	return &sub
 }
 

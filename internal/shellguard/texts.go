@@ -11,7 +11,7 @@ import (
 // textOptions are the programs that give the value of an option to a shell, and these options.
 var textOptions = map[string]string{
 	"zip": "TT unzip-command", "split": "filter", "sort": "compress-program", "man": "P pager H html", "rg": "pre", "fzf": "preview",
-	"gdb": "ex eval-command iex", "lldb": "o one-line", "expect": "c", "emacs": "eval execute", "tcpdump": "z",
+	"gdb": "ex eval-command iex", "lldb": "o one-line", "expect": "c", "emacs": "eval execute", "tcpdump": "z", "su": "c command", "runuser": "c command", "script": "c command",
 }
 
 // textParts find the commands in option values that are not only a command.

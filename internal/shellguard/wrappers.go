@@ -13,17 +13,19 @@ func fillRunners() {
 	runners = map[string]func(*command) string{
 		"env": runEnv, "xargs": runXargs, "parallel": runXargs, "find": runFind, "fd": runFd, "fdfind": runFd,
 		"ssh": runSSH, "eval": runEval, "trap": runTrap, "source": runSource, ".": runSource, "exec": runExec,
-		"su": runSu, "runuser": runSu, "script": runScript, "watch": runWatch, "flock": runFlock, "git": runGit,
+		"watch": runWatch, "hyperfine": runHyperfine, "flock": runFlock, "git": runGit,
 		"tmux": runTerminal, "screen": runTerminal, "command": runCommand, "docker": runDocker, "podman": runDocker, "nerdctl": runDocker,
-		"alias": runAlias, "cd": runCd, "pushd": runCd, "popd": runPopd, "read": runRead, "set": runSet, "printf": runPrintf,
-		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee, "coproc": runPlain(), "unalias": runUnset, "hash": runHash,
+		"cd": runCd, "pushd": runCd, "popd": runCd, "read": runRead, "set": runSet, "printf": runPrintf,
+		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee,
 		"export": runExport, "declare": runExport, "typeset": runExport, "local": runExport, "readonly": runExport,
 	}
 	for _, name := range []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"} {
 		runners[name] = runShell
 	}
-	for name, values := range plainWrappers {
-		runners[name] = runPlain(strings.Fields(values)...)
+	for _, row := range wrapperRows {
+		for _, name := range strings.Fields(row.names) {
+			runners[name] = row.run
+		}
 	}
 	for name, options := range textOptions {
 		runners[name] = runTexts(strings.Fields(options)...)
@@ -36,55 +38,41 @@ func fillRunners() {
 	}
 }
 
-// plainWrappers run the command that follows their options. The texts are their options that take
-// a value.
-var plainWrappers = map[string]string{
-	"nice": "n adjustment", "ionice": "c n p class classdata", "nohup": "", "time": "f o format output", "stdbuf": "i o e", "setsid": "", "builtin": "",
-	"busybox": "", "toybox": "", "strace": "e o p s", "ltrace": "e o", "taskset": "", "chrt": "", "numactl": "", "caffeinate": "t w", "unbuffer": "",
-	"proxychains": "f", "proxychains4": "f", "torsocks": "", "catchsegv": "", "valgrind": "", "eatmydata": "", "fakeroot": "", "firejail": "", "bwrap": "",
-	"rlwrap": "", "winpty": "", "dbus-run-session": "", "xvfb-run": "s", "entr": "", "noglob": "", "nocorrect": "", "exec-wrapper": "", "chronic": "",
-	"ts": "", "dotenvx": "f", "op": "", "direnv": "", "poetry": "", "pipenv": "", "uv": "", "bundle": "", "systemd-run": "p u unit uid", "timeout": "k s signal kill-after",
-	"gtimeout": "k s", "npx": "p package c call", "bunx": "", "pnpx": "", "perf": "", "hyperfine": "", "retry": "", "daemonize": "", "prlimit": "",
+// A wrapperRow has programs that run the command which follows their options.
+type wrapperRow struct {
+	names  string
+	values string // options that take a value
+	verbs  string // the command follows one of them; "*" is any operand
 }
 
-// verbsBefore are the wrappers whose command follows a verb, or another operand.
-var verbsBefore = map[string]string{
-	"poetry": "run", "pipenv": "run", "uv": "run", "bundle": "exec", "direnv": "exec", "op": "run", "perf": "stat record",
-	"timeout": "*", "gtimeout": "*", "taskset": "*", "chrt": "*", "dotenvx": "run",
+var wrapperRows = []wrapperRow{
+	{"nohup setsid builtin busybox toybox numactl unbuffer torsocks catchsegv valgrind eatmydata fakeroot firejail bwrap rlwrap winpty coproc", "", ""},
+	{"dbus-run-session entr noglob nocorrect exec-wrapper chronic ts bunx pnpx retry daemonize prlimit", "", ""},
+	{"nice", "n adjustment", ""}, {"ionice", "c n p class classdata", ""}, {"time", "f o format output", ""}, {"stdbuf", "i o e", ""},
+	{"strace ltrace", "e o p s", ""}, {"caffeinate", "t w", ""}, {"proxychains proxychains4", "f", ""}, {"xvfb-run", "s", ""},
+	{"systemd-run", "p u unit uid", ""}, {"npx", "p package c call", ""}, {"taskset chrt", "", "*"}, {"timeout gtimeout", "k s signal kill-after", "*"},
+	{"poetry pipenv uv op", "", "run"}, {"bundle direnv", "", "exec"}, {"dotenvx", "f", "run"}, {"perf", "", "stat record"},
 }
 
-func runPlain(withValue ...string) func(*command) string {
-	return func(c *command) string {
-		rest := c.leading(withValue...).operands
-		if verbs, ok := verbsBefore[c.name]; ok {
-			if len(rest) == 0 || verbs != "*" && !slices.Contains(strings.Fields(verbs), rest[0]) {
-				return c.judged()
-			}
+func (w wrapperRow) run(c *command) string {
+	rest := c.leading(strings.Fields(w.values)...).operands
+	if w.verbs != "" {
+		if len(rest) == 0 || w.verbs != "*" && !slices.Contains(strings.Fields(w.verbs), rest[0]) {
+			return c.judged()
+		}
+		for rest = rest[1:]; w.verbs != "*" && len(rest) > 0 && strings.HasPrefix(rest[0], "-"); rest = rest[1:] {
+		}
+		if c.name == "direnv" && len(rest) > 0 {
 			rest = rest[1:]
-			for len(rest) > 0 && verbs != "*" && strings.HasPrefix(rest[0], "-") {
-				rest = rest[1:]
-			}
-			if c.name == "direnv" && len(rest) > 0 {
-				rest = rest[1:]
-			}
 		}
-		if len(rest) == 0 {
-			return unknown
-		}
-		if c.name == "hyperfine" {
-			for _, text := range rest {
-				c.nested(text, nil, input{})
-			}
-			return unknown
-		}
-		return c.program(rest, c.in)
 	}
+	return c.program(rest, c.in)
 }
 
 // program is simple for words that run a program, and never a function or an alias of this text.
 func (s *shell) program(argv []string, in input) string {
 	if len(argv) == 0 {
-		return ""
+		return unknown
 	}
 	calling := s.calling
 	s.calling = append(slices.Clip(calling), argv[0])
@@ -114,11 +102,7 @@ func runPrivileged(c *command) string {
 		}
 		c.deny(Privilege, c.name+" runs a command with the rights of another user. Do it without, in the project or in the home folder, or ask the person.")
 	}
-	for len(rest) > 0 && strings.Contains(rest[0], "=") {
-		name, text, _ := strings.Cut(rest[0], "=")
-		c.environment(name, []string{text})
-		rest = rest[1:]
-	}
+	rest = c.withVariables(rest)
 	if len(rest) == 0 {
 		if c.in.given && o.has("s", "i", "shell", "login") {
 			return c.runText(c.in.text, nil)
@@ -126,6 +110,16 @@ func runPrivileged(c *command) string {
 		return unknown
 	}
 	return c.program(rest, c.in)
+}
+
+// withVariables judges the variables before a command, and returns the command.
+func (c *command) withVariables(words []string) []string {
+	for len(words) > 0 && strings.Contains(words[0], "=") {
+		name, text, _ := strings.Cut(words[0], "=")
+		c.environment(name, []string{text})
+		words = words[1:]
+	}
+	return words
 }
 
 func runEnv(c *command) string {
@@ -137,11 +131,7 @@ func runEnv(c *command) string {
 	for _, text := range o.of("S", "split-string") {
 		rest = append(strings.Fields(text), rest...)
 	}
-	for len(rest) > 0 && strings.Contains(rest[0], "=") {
-		name, text, _ := strings.Cut(rest[0], "=")
-		c.environment(name, []string{text})
-		rest = rest[1:]
-	}
+	rest = c.withVariables(rest)
 	if len(rest) == 0 {
 		return unknown
 	}
@@ -238,23 +228,15 @@ func runSSH(c *command) string {
 	return foreign
 }
 
-func runSu(c *command) string {
-	c.deny(Privilege, c.name+" runs a command with the rights of another user. Do it without, or ask the person.")
-	for _, text := range c.options("c", "command", "s", "shell", "u").of("c", "command") {
+func runWatch(c *command) string {
+	return c.nested(strings.Join(c.leading("n", "interval").operands, " "), nil, input{})
+}
+
+func runHyperfine(c *command) string {
+	for _, text := range c.leading().operands {
 		c.nested(text, nil, input{})
 	}
 	return unknown
-}
-
-func runScript(c *command) string {
-	for _, text := range c.options("c", "command").of("c", "command") {
-		return c.nested(text, nil, c.in)
-	}
-	return unknown
-}
-
-func runWatch(c *command) string {
-	return c.nested(strings.Join(c.leading("n", "interval").operands, " "), nil, input{})
 }
 
 func runFlock(c *command) string {
