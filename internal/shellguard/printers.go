@@ -36,6 +36,24 @@ var printerRows = []struct {
 	{"nc ncat netcat dig nslookup host drill telnet xclip xsel pbpaste wl-paste redis-cli psql mysql mongosh journalctl dmesg printenv mail ftp socat whois", prints(foreign)},
 	{"ssh-agent brew pyenv rbenv nodenv goenv jenv direnv conda mamba micromamba fnm starship zoxide mise rtx asdf opam luarocks dircolors lesspipe thefuck minikube npm keychain gpg-agent register-python-argcomplete", printTrusted},
 	{"pgrep pidof", printProcesses},
+	{"git-merge-base git-describe git-symbolic-ref git-rev-list git-hash-object git-write-tree git-branch", prints("x")},
+	{"git-log git-notes git-cat-file git-config git-for-each-ref git-blame git-show", prints(foreign)},
+	{"git-ls-files", prints("./found")},
+	{"git-diff git-diff-tree git-diff-index git-status git-grep", func(c *command) string {
+		if c.hasWord("-z", "-l", "--name-only", "--porcelain", "-s", "--short", "-m", "-o", "-d", "--others", "--deleted", "--modified", "--cached") {
+			return "./found"
+		}
+		return foreign
+	}},
+	{"git-rev-parse", func(c *command) string {
+		switch {
+		case c.hasWord("--show-toplevel"):
+			return orUnknown(c.Project)
+		case c.hasWord("--git-dir", "--git-common-dir", "--absolute-git-dir"):
+			return orUnknown(path.Join(c.Project, ".git"))
+		}
+		return "x"
+	}},
 	{"mktemp", func(c *command) string {
 		if len(c.options("p", "suffix", "tmpdir").of("p")) > 0 {
 			return unknown

@@ -40,7 +40,7 @@ func (g *group) rule(r ruleRow) rule {
 		return units.Pattern(before + "(?:" + text + ")" + after)
 	}
 	unless := strings.Trim(g.unless+"|"+r.unless, "|")
-	return rule{g, pattern("^", r.verbs, "(?: |$)"), pattern(" ", r.args, " "), pattern(" ", unless, " ")}
+	return rule{g, pattern("^", r.verbs, "(?: |$)"), pattern(" ", r.args, "(?: |$)"), pattern(" ", unless, " ")}
 }
 
 // ordered are programs that take orders from their input too.
@@ -79,6 +79,12 @@ func joinWords(words []string) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// both matches two words in any order.
+func both(a, b string) string { return a + " (?:.* )?" + b + "|" + b + " (?:.* )?" + a }
+
+// shared matches a branch that others are likely to work on.
+const shared = `(?:\S*:)?\+?(?:refs/heads/)?(?:main|master|trunk|develop|development|production|prod|release|stable|staging|gh-pages|release/\S*)`
 
 const (
 	prepares  = "--dry-run|--dryrun|-n|--help|--snapshot|--skip=publish|--skip-publish"
@@ -205,16 +211,45 @@ var groups = []group{
 		{"etcdctl", "(?i:del)", "", ""},
 		{"goose", "", `(?i:reset\S*|down-to 0\S*)`, ""},
 	}},
+	{Deny, History, "it overwrites or removes commits, branches or tags that others have. Push without force, or use --force-with-lease on a branch of your own.", "-n|--dry-run", []ruleRow{
+		{"git-push", "", `-[^-o ]*[fd]\S*|--[fd]|--force|--delete|--mirror|--prune\S*|[:+]\S*|` +
+			`--force-with-lease\S* (?:-\S+ )*[^- ]\S* (?:.* )?` + shared + `|[^- ]\S* (?:.* )?(?:` + both(`--force-with-lease\S*`, shared) + `)`, ""},
+	}},
+	{Deny, History, "it removes or overwrites a branch that others use. Use a branch of your own.", "", []ruleRow{
+		{"git-branch", "", both(`(?:-\w*[DfM]\S*|--force)`, shared), ""},
+	}},
+	{Deny, History, "it rewrites the history of the repository. Add commits instead.", "-l|--list|--analyze|--dry-run|-h|--help", []ruleRow{
+		{"bfg git-filter-branch git-filter-repo git-replace git-fast-import", "", "", ""},
+	}},
+	{Deny, History, "it removes all stashed changes, also those of the person. Drop one stash that you made.", "", []ruleRow{{"git-stash", "clear", "", ""}}},
+	{Ask, History, "it removes stashed changes that may be those of the person. Leave the stash.", "", []ruleRow{{"git-stash", "drop", "", ""}}},
+	{Deny, GitConfig, "it makes git run a program that the command names. Leave the option out.", "", []ruleRow{
+		{"git-push", "", `--?(?:receive-pack|exec)(?:[= ].*)?`, ""},
+		{"git-clone git-fetch git-pull git-ls-remote git-remote", "", `-\w*u\S*|--upload-pack\S*`, ""},
+		{"git-grep", "", `-\w*O\S*|--open-files-in-pager\S*`, ""},
+	}},
 	{Deny, History, "it removes what lost commits are found by again. Leave the reflog and the references.", "", []ruleRow{
 		{"git-reflog", "expire|delete", "", ""},
 		{"git-update-ref", "", "-d|--stdin|--delete", ""},
+		{"git-gc git-prune", "", `--prune=(?:[^n]\S*|n[^e]\S*|n?)|--expire\S*`, ""},
 	}},
 	{Ask, History, "it loses changes in that work tree that are not committed. Remove it without --force.", "", []ruleRow{
-		{"git-worktree", "", `remove (?:.* )?(?:-\w*f\S*|--force)|(?:-\w*f\S*|--force) (?:.* )?remove`, ""},
+		{"git-worktree", "", both("remove", `-\S*f\S*`), ""},
 	}},
 	{Ask, Container, "it removes the volumes with their data. Leave -v out.", "", []ruleRow{
-		{"docker-compose", "", "down (?:.* )?(?:-v|--volumes)|(?:-v|--volumes) (?:.* )?down", ""},
-		{"docker podman nerdctl", "", "compose (?:.* )?(?:down (?:.* )?(?:-v|--volumes)|(?:-v|--volumes) (?:.* )?down)", ""},
+		{"docker-compose", "", both("down", "(?:-v|--volumes)"), ""},
+	}},
+	{Ask, Container, "it removes a volume with its data. Ask the person.", "", []ruleRow{{"docker-volume", "rm|remove", "", ""}}},
+	{Deny, Container, "it gives a container power over the machine. Leave that out, and mount only folders of the project.", "", []ruleRow{
+		{"docker-run docker-create docker-exec", "", `--privileged(?:=\S*)?|--(?:pid|ipc|userns|uts|cgroupns)[= ]host|--security-opt[= ]\S*(?:unconfined|disable)\S*|` +
+			`--cap-add[= ](?i:cap_)?(?i:all|sys_admin|sys_ptrace|sys_module|dac_read_search|sys_rawio|net_admin|bpf)|` +
+			`--device[= ](?:[^/n]\S*|n[^v]\S*|/[^d]\S*|/d[^e]\S*|/dev/(?:[^d]|d[^r])\S*)`, ""},
+	}},
+	{Deny, Container, "it ends or removes containers or data of all programs of the machine, or changes docker itself. Name what you made.", "", []ruleRow{
+		{"docker-rm docker-stop docker-kill docker-rmi", "", `--all|-a|\S*` + foreign + `\S*|\S*` + allContainers + `\S*`, ""},
+		{"docker-system", "", both("prune", `(?:-\w*a\S*|--all|--volumes)`), ""},
+		{"docker-volume", "prune", "", ""},
+		{"docker-swarm docker-plugin", "", "", "ls|inspect"},
 	}},
 	{Deny, Container, "%s controls containers below docker, or makes privileged ones. Use docker.", "", []ruleRow{
 		{"ctr crictl runc machinectl lxc-attach", "", "", "ls|list|ps|images|version|--version|info"},
@@ -282,7 +317,7 @@ var groups = []group{
 	}},
 	{Deny, Upload, "it copies files to another machine. Leave that to the person, or to the project's CI.", "", []ruleRow{
 		{"sftp ftp lftp tftp smbclient", "", `\S*put|-[46aCfNpqrv]*b\S*|\S*mirror -R\S*`, ""},
-		{"rclone", `(?:copy|sync|move|copyto|moveto|rcat) (?:.* )?[^/: ]{2,}:\S* $`, "", ""},
+		{"rclone", `(?:copy|sync|move|copyto|moveto|rcat) (?:.* )?[^/: ]{2,}:\S* $`, `(?:copy|sync|move|copyto|moveto|rcat) (?:.* )?[^/: ]{2,}:\S* $`, ""},
 		{"aws", `s3 (?:cp|sync|mv) (?:[^s]\S*|s(?:[^3]\S*)?|s3(?:[^:]\S*)?) s3://\S*`, "", ""},
 		{"gcloud gsutil", `(?:cp|rsync|mv|storage cp) (?:.* )?gs://\S* $`, "", ""},
 		{"gist pastebinit croc wormhole magic-wormhole ffsend transfer termbin sprunge", "", "", "--help|receive|--version"},

@@ -43,13 +43,12 @@ func judges() []struct {
 		{"psql mysql mariadb mongosh mongo sqlite3 sqlcmd cqlsh clickhouse-client duckdb usql pgcli mycli cockroach bq influx", judgeSQL},
 		{"kill", judgeKill},
 		{"at batch", judgeAt},
-		{"bfg git-filter-branch git-filter-repo git-replace git-fast-import", gitRewrite},
 		{"apply_patch applypatch", judgePatch},
 		{"test [ [[ : true false uuencode sz", func(*command) {}},
-		{"git-push", gitPush}, {"git-reset", gitReset}, {"git-clean", gitClean}, {"git-checkout git-restore git-switch", gitDiscard},
-		{"git-stash", gitStash}, {"git-gc git-prune", gitGC}, {"git-branch", gitBranch}, {"git-config", gitConfig},
-		{"git-clone git-fetch git-pull git-ls-remote git-remote", gitRemote}, {"git-submodule", gitForeach}, {"git-bisect", gitBisect},
-		{"git-rebase", gitRebase}, {"git-rm", gitRemove}, {"git-difftool git-mergetool", gitTool}, {"git-grep", gitGrep},
+		{"git-reset", gitReset}, {"git-clean", gitClean}, {"git-checkout git-restore git-switch", gitDiscard},
+		{"git-stash", gitStash}, {"git-config", gitConfig},
+		{"git-push git-clone git-fetch git-pull git-ls-remote git-remote", gitRemote}, {"git-submodule", gitForeach}, {"git-bisect", gitBisect},
+		{"git-rm", gitRemove}, {"docker-run docker-create", judgeMounts},
 		{"git-diff git-show git-archive", gitShows},
 	}
 }
@@ -67,6 +66,9 @@ func fillRules() {
 	}
 	for _, row := range judges() {
 		add(row.names, row.judge)
+	}
+	for name, options := range textOptions {
+		add(name, judgeTexts(strings.Fields(options)...))
 	}
 	for i := range groups {
 		for _, row := range groups[i].rows {

@@ -11,7 +11,9 @@ import (
 // textOptions are the programs that give the value of an option to a shell, and these options.
 var textOptions = map[string]string{
 	"zip": "TT unzip-command", "split": "filter", "sort": "compress-program", "man": "P pager H html", "rg": "pre", "fzf": "preview",
-	"gdb": "ex eval-command iex", "lldb": "o one-line", "expect": "c", "emacs": "eval execute", "tcpdump": "z", "su": "c command", "runuser": "c command", "script": "c command",
+	"git-rebase": "x exec", "git-difftool": "x extcmd", "git-mergetool": "x extcmd",
+	"git-filter-branch": "env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter",
+	"gdb":               "ex eval-command iex", "lldb": "o one-line", "expect": "c", "emacs": "eval execute", "tcpdump": "z", "su": "c command", "runuser": "c command", "script": "c command",
 }
 
 // textParts find the commands in option values that are not only a command.
@@ -22,8 +24,9 @@ var textParts = map[string]func() *regexp.Regexp{
 	"emacs":  units.Pattern(`(?:shell-command|call-process|start-process)\S*\s+"((?:[^"\\]|\\.)*)"`),
 }
 
-func runTexts(names ...string) func(*command) string {
-	return func(c *command) string {
+// judgeTexts judges the values of options that are commands.
+func judgeTexts(names ...string) judge {
+	return func(c *command) {
 		for _, text := range c.options(names...).of(names...) {
 			parts := [][]string{{"", text}}
 			if find := textParts[c.name]; find != nil {
@@ -33,7 +36,6 @@ func runTexts(names ...string) func(*command) string {
 				c.nested(part[1], nil, input{})
 			}
 		}
-		return c.judged()
 	}
 }
 

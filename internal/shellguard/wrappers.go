@@ -27,9 +27,6 @@ func fillRunners() {
 			runners[name] = row.run
 		}
 	}
-	for name, options := range textOptions {
-		runners[name] = runTexts(strings.Fields(options)...)
-	}
 	for _, name := range []string{"sudo", "doas", "pkexec", "gosu", "su-exec", "chroot", "unshare", "nsenter", "runas"} {
 		runners[name] = runPrivileged
 	}
