@@ -241,7 +241,7 @@ func (s *shell) expansion(part syntax.WordPart, quoted bool) []string {
 	case *syntax.CmdSubst:
 		sub := s.fork()
 		text := strings.TrimRight(sub.stmts(p.Stmts, input{}), "\n")
-		if text == unknown && !quoted {
+		if isOpaque(text) && origin(text) == unknown && !quoted {
 			text = splitting
 		}
 		v.any = []string{text}

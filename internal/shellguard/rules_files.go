@@ -2,6 +2,7 @@ package shellguard
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,8 +129,16 @@ func judgeSed(c *command) {
 		for _, m := range sedRuns().FindAllStringSubmatch(text, maxAlternatives) {
 			c.nested(m[1], nil, input{})
 		}
-		for _, run := range sedEvaluated(text) {
-			c.nested(run, nil, input{})
+		seen := ""
+		for _, m := range sedReplaces().FindAllStringSubmatchIndex(text, -1) {
+			delimiter := text[m[2]:m[3]]
+			if strings.Contains(seen, delimiter) {
+				continue
+			}
+			seen += delimiter
+			if regexp.MustCompile(regexp.QuoteMeta(delimiter) + `[gpiImM0-9]*e[gpiIemM0-9]*(?:$|[\s;}])`).MatchString(text[m[3]:]) {
+				c.cannotJudge("sed would run what it puts in")
+			}
 		}
 	}
 	inPlace := slices.ContainsFunc(c.args, func(arg string) bool {
@@ -144,40 +153,10 @@ func judgeSed(c *command) {
 	}
 }
 
-var sedRuns = units.Pattern(`(?m)(?:^|[;{])\s*(?:[0-9$,!~+]*|/[^/\n]*/!?)\s*e ?(.+)$`)
-
-// sedEvaluated returns the texts that 's/a/text/e' of GNU sed puts in and runs.
-func sedEvaluated(script string) []string {
-	var all []string
-	for i := 0; i+1 < len(script) && len(all) < maxAlternatives; i++ {
-		if script[i] != 's' || i > 0 && !strings.Contains(" \t\n;{}!/$0123456789", script[i-1:i]) || strings.Contains(" \t\n\\", script[i+1:i+2]) {
-			continue
-		}
-		_, rest, ok := sedPart(script[i+2:], script[i+1])
-		text, flags, closed := sedPart(rest, script[i+1])
-		if !ok || !closed {
-			continue
-		}
-		flags = flags[:len(flags)-len(strings.TrimLeft(flags, "gpiIemM0123456789"))]
-		if strings.Contains(flags, "e") {
-			all = append(all, strings.ReplaceAll(text, "&", unknown))
-		}
-	}
-	return all
-}
-
-// sedPart cuts a text at the first delimiter that has no backslash before it.
-func sedPart(text string, delimiter byte) (part, rest string, ok bool) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case delimiter:
-			return strings.ReplaceAll(text[:i], `\`+string(delimiter), string(delimiter)), text[i+1:], true
-		}
-	}
-	return "", "", false
-}
+var (
+	sedRuns     = units.Pattern(`(?m)(?:^|[;{])\s*(?:[0-9$,!~+]*|/[^/\n]*/!?)\s*e ?(.+)$`)
+	sedReplaces = units.Pattern(`(?:^|[ \t\n;{}!/$0-9])s([!-\[\]-~])`)
+)
 
 // judgeRsync judges what rsync copies, removes and sends.
 func judgeRsync(c *command) {

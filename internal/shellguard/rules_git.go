@@ -232,10 +232,13 @@ func gitShows(c *command) {
 	}
 }
 
+// sensitive are variables of which environment judges the value, beside those of git.
+const sensitive = "RALPH_TRUST HISTFILE HISTSIZE HISTFILESIZE PROMPT_COMMAND BASH_ENV ENV PS4 LESSOPEN PAGER EDITOR VISUAL LD_PRELOAD DYLD_INSERT_LIBRARIES"
+
 // environment judges the variables that a command gets.
 func (s *shell) environment(name string, values []string) {
 	for _, text := range values {
-		if isComputed(text) {
+		if isComputed(text) && (strings.HasPrefix(name, "GIT_") || words2set(sensitive)[name]) {
 			s.cannotJudge("the value of " + name + " " + notCarriedOut)
 		}
 		switch {

@@ -4,16 +4,22 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// secretFiles are endings of paths that contain credentials.
-var secretFiles = strings.Fields(`
-.aws/credentials .netrc _netrc .git-credentials .config/git/credentials .config/gh/hosts.yml .config/glab-cli/config.yml .docker/config.json .kube/config
-.pypirc .config/pip/pip.conf /etc/shadow /etc/gshadow /etc/sudoers /etc/krb5.keytab .config/gcloud/credentials.db .config/gcloud/application_default_credentials.json
-.config/gcloud/access_tokens.db .azure/accessTokens.json .azure/msal_token_cache.json .terraform.d/credentials.tfrc.json .cargo/credentials .cargo/credentials.toml
-.gem/credentials .composer/auth.json .m2/settings.xml .vault-token .pgpass .my.cnf .claude/.credentials.json .codex/auth.json .local/share/opencode/auth.json
-.gemini/oauth_creds.json .config/op/config .config/hub config/master.key key4.db logins.json .config/rclone/rclone.conf .s3cfg .boto .config/doctl/config.yaml
-.local/share/keyrings .gnupg .password-store Library/Keychains .ssh`)
+// secretFile matches the names of files and folders that contain credentials, and secretPath those
+// for which the folder matters. What is public in .ssh is none.
+var (
+	secretFile = units.Pattern(`(?:^|/)(?:[._]netrc|\.git-credentials|\.pypirc|\.vault-token|\.pgpass|\.my\.cnf|\.s3cfg|\.boto|key4\.db|logins\.json|` +
+		`credentials\.json|service-account\.json|[^/]*\.kdbx|id_(?:rsa|dsa|ecdsa|ed25519|ed25519_sk|ecdsa_sk)|\.gnupg|\.password-store|\.ssh)$`)
+	secretPath = units.Pattern(`(?:^|/)(?:\.aws/credentials|\.config/(?:git/credentials|gh/hosts\.yml|glab-cli/config\.yml|pip/pip\.conf|op/config|hub|rclone/rclone\.conf|doctl/config\.yaml|` +
+		`gcloud/(?:credentials\.db|application_default_credentials\.json|access_tokens\.db))|\.docker/config\.json|\.kube/config|\.azure/(?:accessTokens|msal_token_cache)\.json|` +
+		`\.terraform\.d/credentials\.tfrc\.json|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.composer/auth\.json|\.m2/settings\.xml|\.claude/\.credentials\.json|\.codex/auth\.json|` +
+		`\.local/share/(?:opencode/auth\.json|keyrings)|\.gemini/oauth_creds\.json|config/master\.key|Library/Keychains)$|` +
+		`^/etc/(?:shadow|gshadow|sudoers|krb5\.keytab)$|^/proc/(?:.*/)?environ$|\.config/google-chrome/.*(?:Login Data|Cookies)$|\.gnupg/|(?:^|/)\.ssh/`)
+	publicFile = units.Pattern(`(?:^|/)\.ssh/(?:.*\.pub|(?:.*/)?(?:config|known_hosts|authorized_keys|known_hosts\.old|environment|rc))$`)
+)
 
 // credential describes a file that contains credentials; empty for others.
 func (s *shell) credential(word string) string {
@@ -31,27 +37,11 @@ func (s *shell) credential(word string) string {
 			}
 		}
 	}
-	base := path.Base(file)
 	switch {
-	case dotenv(base):
+	case dotenv(path.Base(file)):
 		return "the secrets of the project"
-	case strings.HasPrefix(base, "id_") && !strings.HasSuffix(base, ".pub") && strings.Contains(base, "_") && slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ed25519_sk", "id_ecdsa_sk"}, base),
-		strings.HasSuffix(base, ".kdbx"), base == "credentials.json" || base == "service-account.json":
-		return "a private key"
-	case strings.HasPrefix(file, "/proc/") && strings.HasSuffix(file, "/environ"):
-		return "the variables of a process, with its keys"
-	case s.Home != "" && file == s.Home+"/.npmrc":
-		return "tokens of package registries"
-	case strings.Contains(file, ".config/google-chrome/") && (base == "Login Data" || base == "Cookies"), strings.Contains(file, ".gnupg/"):
-		return "passwords"
-	}
-	for _, ending := range secretFiles {
-		if file == ending || strings.HasSuffix(file, "/"+ending) || ending[0] == '/' && file == ending {
-			return "credentials"
-		}
-	}
-	if strings.Contains("/"+file, "/.ssh/") && !strings.HasSuffix(base, ".pub") && !slices.Contains([]string{"config", "known_hosts", "authorized_keys", "known_hosts.old", "environment", "rc"}, base) {
-		return "a private key"
+	case secretFile().MatchString(file), secretPath().MatchString(file) && !publicFile().MatchString(file), s.Home != "" && file == s.Home+"/.npmrc":
+		return "credentials"
 	}
 	return ""
 }

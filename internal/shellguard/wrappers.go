@@ -13,7 +13,7 @@ func fillRunners() {
 	runners = map[string]func(*command) string{
 		"env": runEnv, "xargs": runXargs, "parallel": runXargs, "find": runFind, "fd": runFd, "fdfind": runFd,
 		"ssh": runSSH, "eval": runEval, "trap": runTrap, "source": runSource, ".": runSource, "exec": runExec,
-		"watch": runWatch, "hyperfine": runHyperfine, "flock": runFlock, "git": runGit,
+		"watch": runWatch, "hyperfine": runWatch, "git": runGit,
 		"tmux": runTerminal, "screen": runTerminal, "command": runCommand, "docker": runDocker, "podman": runDocker, "nerdctl": runDocker,
 		"cd": runCd, "pushd": runCd, "popd": runCd, "read": runRead, "set": runSet, "printf": runPrintf,
 		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee,
@@ -47,7 +47,7 @@ var wrapperRows = []wrapperRow{
 	{"dbus-run-session entr noglob nocorrect exec-wrapper chronic ts bunx pnpx retry daemonize prlimit", "", ""},
 	{"nice", "n adjustment", ""}, {"ionice", "c n p class classdata", ""}, {"time", "f o format output", ""}, {"stdbuf", "i o e", ""},
 	{"strace ltrace", "e o p s", ""}, {"caffeinate", "t w", ""}, {"proxychains proxychains4", "f", ""}, {"xvfb-run", "s", ""},
-	{"systemd-run", "p u unit uid", ""}, {"npx", "p package c call", ""}, {"taskset chrt", "", "*"}, {"timeout gtimeout", "k s signal kill-after", "*"},
+	{"systemd-run", "p u unit uid", ""}, {"npx", "p package c call", ""}, {"taskset chrt", "", "*"}, {"flock", "w timeout E", "*"}, {"timeout gtimeout", "k s signal kill-after", "*"},
 	{"poetry pipenv uv op", "", "run"}, {"bundle direnv", "", "exec"}, {"dotenvx", "f", "run"}, {"perf", "", "stat record"},
 }
 
@@ -62,6 +62,9 @@ func (w wrapperRow) run(c *command) string {
 		if c.name == "direnv" && len(rest) > 0 {
 			rest = rest[1:]
 		}
+	}
+	if len(rest) > 1 && (rest[0] == "-c" || rest[0] == "--command") { // flock
+		return c.nested(rest[1], nil, c.in)
 	}
 	return c.program(rest, c.in)
 }
@@ -147,31 +150,25 @@ func runXargs(c *command) string {
 	if i := slices.Index(rest, ":::"); i >= 0 { // parallel
 		c.in, rest = from(strings.Join(rest[i+1:], "\n")), rest[:i]
 	}
-	text := unknown
-	if c.in.given {
-		text = c.in.text
-	}
+	text := orInput(c.in)
 	for _, file := range o.of("a", "arg-file") {
 		text = c.content(file)
 	}
-	lines := c.name == "parallel" || o.has("I", "i", "replace", "d", "delimiter", "0", "null")
+	replace := c.name == "parallel" || o.has("I", "i", "replace")
+	lines := replace || o.has("d", "delimiter", "0", "null")
 	items := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == 0 || !lines && (r == ' ' || r == '\t') })
 	for i, item := range items {
 		items[i] = strings.Trim(item, `'"`)
 	}
 	items = atMost(items)
-	if len(rest) == 0 {
-		if c.name == "parallel" {
-			return c.runText(text, nil)
-		}
+	switch {
+	case len(rest) == 0 && c.name == "parallel":
+		return c.runText(text, nil)
+	case len(rest) == 0:
 		return strings.Join(items, " ")
 	}
-	holder := "{}"
-	replace := c.name == "parallel" || o.has("I", "i", "replace")
-	for _, name := range o.of("I", "i", "replace") {
-		holder = name
-	}
-	if !replace || c.name == "parallel" && !strings.Contains(strings.Join(rest, " "), holder) {
+	holder := firstOf(append(o.of("I", "i", "replace"), "{}"))
+	if !replace || !strings.Contains(strings.Join(rest, " "), holder) {
 		return c.shellOrSimple(slices.Concat(rest, items))
 	}
 	var printed strings.Builder
@@ -204,45 +201,26 @@ func runSSH(c *command) string {
 			c.nested(text, nil, input{})
 		}
 	}
-	if len(o.operands) > 1 && o.operands[1] == "--" {
-		o.operands = slices.Delete(slices.Clone(o.operands), 1, 2)
-	}
-	if len(o.operands) < 2 {
-		if c.in.given && len(o.operands) == 1 {
-			c.uploads(c.in.text, o.operands[0])
-			if origin(c.in.text) == "" {
-				return c.nested(c.in.text, nil, input{})
-			}
-		}
+	if len(o.operands) == 0 {
 		return unknown
 	}
+	text := strings.TrimPrefix(strings.Join(o.operands[1:], " "), "-- ")
 	if c.in.given {
 		c.uploads(c.in.text, o.operands[0])
+		if text == "" && origin(c.in.text) == "" {
+			text = c.in.text
+		}
 	}
 	remote := c.fork()
 	remote.dir = ""
-	remote.nested(strings.Join(o.operands[1:], " "), nil, c.in)
+	remote.nested(text, nil, c.in)
 	return foreign
 }
 
+// runWatch judges the words of watch as one text, and each word of hyperfine as one.
 func runWatch(c *command) string {
-	return c.nested(strings.Join(c.leading("n", "interval").operands, " "), nil, input{})
-}
-
-func runHyperfine(c *command) string {
-	for _, text := range c.leading().operands {
-		c.nested(text, nil, input{})
-	}
-	return unknown
-}
-
-func runFlock(c *command) string {
-	o := c.leading("w", "timeout", "E")
-	rest := o.operands[min(1, len(o.operands)):]
-	if len(rest) >= 2 && (rest[0] == "-c" || rest[0] == "--command") {
-		return c.nested(rest[1], nil, c.in)
-	}
-	return c.simple(rest, c.in)
+	between := map[string]string{"watch": " ", "hyperfine": "\n"}[c.name]
+	return c.nested(strings.Join(c.leading("n", "interval").operands, between), nil, input{})
 }
 
 // runTerminal judges what tmux and screen run in their windows.
@@ -263,10 +241,7 @@ func runTerminal(c *command) string {
 			c.nested(word, nil, input{})
 		}
 	}
-	if c.name == "tmux" && c.hasWord("kill-server") {
-		c.deny(Processes, "it ends all terminal sessions of the person. End the session that you started, with tmux kill-session -t NAME.")
-	}
-	return unknown
+	return c.judged()
 }
 
 // fdOptions are the options of fd that take a value.
