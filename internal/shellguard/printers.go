@@ -33,8 +33,10 @@ var printerRows = []struct {
 	{"ls", printListed},
 	{"true false : sleep test", prints("")},
 	{"date whoami hostname nproc uname arch id", prints("x")},
-	{"nc ncat netcat dig nslookup host drill telnet xclip xsel pbpaste wl-paste redis-cli psql mysql mongosh journalctl dmesg printenv mail ftp socat whois", prints(foreign)},
-	{"ssh-agent brew pyenv rbenv nodenv goenv jenv direnv conda mamba micromamba fnm starship zoxide mise rtx asdf opam luarocks dircolors lesspipe thefuck minikube npm keychain gpg-agent register-python-argcomplete", printTrusted},
+	{"nc ncat netcat dig nslookup host drill telnet xclip xsel pbpaste wl-paste " +
+		"redis-cli psql mysql mongosh journalctl dmesg printenv mail ftp socat whois", prints(foreign)},
+	{"ssh-agent brew pyenv rbenv nodenv goenv jenv direnv conda mamba micromamba fnm starship zoxide " +
+		"mise rtx asdf opam luarocks dircolors lesspipe thefuck minikube npm keychain gpg-agent register-python-argcomplete", printTrusted},
 	{"pgrep pidof", printProcesses},
 	{"git-merge-base git-describe git-symbolic-ref git-rev-list git-hash-object git-write-tree git-branch", prints("x")},
 	{"git-log git-notes git-cat-file git-config git-for-each-ref git-blame git-show", prints(foreign)},

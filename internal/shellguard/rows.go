@@ -115,7 +115,8 @@ var groups = []group{
 		{"init", "[0-6sS]", "", ""},
 	}},
 	{Deny, System, "%s changes the machine's services. Leave the machine as it is, or ask the person.", "", []ruleRow{
-		{"systemctl", "poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate|stop|disable|mask|kill|daemon-reexec|set-default|restart|reload-or-restart|revert", "", ""},
+		{"systemctl", "poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate|stop|disable|mask|kill|" +
+			"daemon-reexec|set-default|restart|reload-or-restart|revert", "", ""},
 		{"service rc-service", `\S+ (?:stop|restart|reload)`, "", ""},
 		{"launchctl", "unload|bootout|disable|remove|kill|reboot", "", ""},
 		{"loginctl", `terminate\S*|kill\S*|enable-linger`, "", ""},
@@ -180,11 +181,12 @@ var groups = []group{
 		{"log", "erase", "", ""},
 		{"unset", "", "HISTFILE", ""},
 	}},
-	{Deny, Processes, "it ends processes by name, also those that you did not start. Keep the number of a process that you start ($!) and end that.", "", []ruleRow{
-		{"killall skill slay xkill taskkill killall5", "", "", `-[PF]\S* \S+|--parent\S*|--pidfile\S*|-0|-l|--list|--help|-V|--version`},
-		{"pkill", "", "", `-[PF]\S* \S+|--parent\S*|--pidfile\S*|-0`},
-		{"fuser", "", `-\w*k\S*|--kill`, `\S*/(?:tcp|udp)\S*`},
-	}},
+	{Deny, Processes, "it ends processes by name, also those that you did not start. Keep the number of a process that you start ($!) and end that.",
+		"", []ruleRow{
+			{"killall skill slay xkill taskkill killall5", "", "", `-[PF]\S* \S+|--parent\S*|--pidfile\S*|-0|-l|--list|--help|-V|--version`},
+			{"pkill", "", "", `-[PF]\S* \S+|--parent\S*|--pidfile\S*|-0`},
+			{"fuser", "", `-\w*k\S*|--kill`, `\S*/(?:tcp|udp)\S*`},
+		}},
 	{Deny, Processes, "it ends all terminal sessions of the person. End the session that you started, with tmux kill-session -t NAME.", "", []ruleRow{
 		{"tmux", "", "kill-server", ""},
 	}},
@@ -193,9 +195,11 @@ var groups = []group{
 		{"icacls setfacl", "", `(?i:\S*everyone\S*)|o::?rw\S*`, ""},
 		{"umask", "0+", "", ""},
 	}},
-	{Deny, Ralph, "'ralph' decides here over a loop or its settings, and that is up to the person. Write DONE or a question instead, as the prompt describes.", "--help|-h", []ruleRow{
-		{"ralph", "trust|set|kill|stop|clean|pause|resume|archive|merge|rollback|export|service|fleet|answer|journal repair|session cancel", "--accept-changes|--trust", ""},
-	}},
+	{Deny, Ralph, "it decides over a loop or its settings, and that is up to the person. Write DONE or a question instead, as the prompt describes.",
+		"--help|-h", []ruleRow{
+			{"ralph", "trust|set|kill|stop|clean|pause|resume|archive|merge|rollback|export|service|fleet|" +
+				"answer|journal repair|session cancel", "--accept-changes|--trust", ""},
+		}},
 	{Deny, Database, "it drops or empties a database. Use a database of your own for tests, or ask the person.", "", []ruleRow{
 		{"dropdb dropuser", "", `\S.*`, "--help"},
 		{"mysqladmin dbmate drizzle-kit migrate", "", `(?i:drop)\S*`, ""},
@@ -214,10 +218,11 @@ var groups = []group{
 		{"etcdctl", "(?i:del)", "", ""},
 		{"goose", "", `(?i:reset\S*|down-to 0\S*)`, ""},
 	}},
-	{Deny, History, "it overwrites or removes commits, branches or tags that others have. Push without force, or use --force-with-lease on a branch of your own.", "-n|--dry-run", []ruleRow{
-		{"git-push", "", `-[^-o ]*[fd]\S*|--[fd]|--force|--delete|--mirror|--prune\S*|[:+]\S*|` +
-			`--force-with-lease\S* (?:-\S+ )*[^- ]\S* (?:.* )?` + shared + `|[^- ]\S* (?:.* )?(?:` + both(`--force-with-lease\S*`, shared) + `)`, ""},
-	}},
+	{Deny, History, "it overwrites or removes commits, branches or tags that others have. Push without force, or use --force-with-lease on a branch of your own.",
+		"-n|--dry-run", []ruleRow{
+			{"git-push", "", `-[^-o ]*[fd]\S*|--[fd]|--force|--delete|--mirror|--prune\S*|[:+]\S*|` +
+				`--force-with-lease\S* (?:-\S+ )*[^- ]\S* (?:.* )?` + shared + `|[^- ]\S* (?:.* )?(?:` + both(`--force-with-lease\S*`, shared) + `)`, ""},
+		}},
 	{Deny, History, "it removes or overwrites a branch that others use. Use a branch of your own.", "", []ruleRow{
 		{"git-branch", "", both(`(?:-\w*[DfM]\S*|--force)`, shared), ""},
 	}},
@@ -244,7 +249,8 @@ var groups = []group{
 	}},
 	{Ask, Container, "it removes a volume with its data. Ask the person.", "", []ruleRow{{"docker-volume", "rm|remove", "", ""}}},
 	{Deny, Container, "it gives a container power over the machine. Leave that out, and mount only folders of the project.", "", []ruleRow{
-		{"docker-run docker-create docker-exec", "", `--privileged(?:=\S*)?|--(?:pid|ipc|userns|uts|cgroupns)[= ]host|--security-opt[= ]\S*(?:unconfined|disable)\S*|` +
+		{"docker-run docker-create docker-exec", "", `--privileged(?:=\S*)?|--(?:pid|ipc|userns|uts|cgroupns)[= ]host|` +
+			`--security-opt[= ]\S*(?:unconfined|disable)\S*|` +
 			`--cap-add[= ](?i:cap_)?(?i:all|sys_admin|sys_ptrace|sys_module|dac_read_search|sys_rawio|net_admin|bpf)|` +
 			`--device[= ](?:[^/n]\S*|n[^v]\S*|/[^d]\S*|/d[^e]\S*|/dev/(?:[^d]|d[^r])\S*)`, ""},
 	}},
@@ -262,13 +268,15 @@ var groups = []group{
 		{"security", "find-generic-password|find-internet-password|dump-keychain|export", "", ""},
 		{"secret-tool", "lookup|search", "", ""}, {"pass", "show|ls|grep", "", ""}, {"gopass", "show", "", ""}, {"op", "read|item get|get", "", ""},
 		{"bw", "get|export|list", "", ""}, {"vault", "read|kv get|token lookup|print token", "", ""}, {"lpass", "show|export", "", ""}, {"keyring", "get", "", ""},
-		{"doppler", "secrets", "", ""}, {"infisical", "secrets|export", "", ""}, {"sops age", "decrypt", "-d|--decrypt", ""}, {"ansible-vault", "view|decrypt", "", ""},
+		{"doppler", "secrets", "", ""}, {"infisical", "secrets|export", "", ""}, {"sops age", "decrypt", "-d|--decrypt", ""},
+		{"ansible-vault", "view|decrypt", "", ""},
 		{"chamber", "read|export|list", "", ""}, {"gpg", "", "--export-secret-keys|--export-secret-subkeys", ""}, {"heroku", "config|auth:token", "", ""},
 		{"ssh-keygen", "", "-y", ""}, {"credstash", "get|getall", "", ""}, {"git-credential git-credential-store git-credential-cache", "", "fill|get", ""},
 		{"gh glab", "auth token", `auth status (?:.* )?(?:--show-token|-t)`, ""},
 		{"gcloud gsutil", `auth print.*|auth application-default print.*|(?:.* )?secrets versions access`, "", ""},
 		{"az", `(?:.* )?(?:\S*get-access-token\S*|keyvault secret show|keys list)`, "", ""},
-		{"aws", `(?:secretsmanager get-secret-value|configure get|configure export-credentials|sts get-session-token|sts assume-role|ecr get-login-password|kms decrypt|iam create-access-key).*`,
+		{"aws", `(?:secretsmanager get-secret-value|configure get|configure export-credentials|sts get-session-token|` +
+			`sts assume-role|ecr get-login-password|kms decrypt|iam create-access-key).*`,
 			`ssm get-parameter\S* (?:.* )?--with-decryption|--with-decryption (?:.* )?ssm get-parameter\S*`, ""},
 	}},
 	{Deny, Publish, "it publishes for others, and that cannot be taken back. Prepare the release and let the person publish it.", prepares, []ruleRow{
@@ -280,7 +288,8 @@ var groups = []group{
 		{"setup", `.* upload`, "", ""},
 		{"gem", "push|yank|owner", "", ""},
 		{"mvn mvnw", `(?:.* )?(?:(?:\S*:)?deploy|release:perform|nexus-staging:release)`, "", ""},
-		{"gradle gradlew", `(?:.* )?(?:\S*:)?(?:publish|publishPlugins|uploadArchives|publishToSonatype|closeAndReleaseRepository|publishAllPublicationsToMavenRepository)`, "", ""},
+		{"gradle gradlew", `(?:.* )?(?:\S*:)?(?:publish|publishPlugins|uploadArchives|publishToSonatype|` +
+			`closeAndReleaseRepository|publishAllPublicationsToMavenRepository)`, "", ""},
 		{"sbt", `(?:.* )?(?:\S*:)?(?:publish|publishSigned)`, "", ""},
 		{"dotnet", "nuget push|nuget delete", "", ""}, {"nuget", "push|delete", "", ""}, {"helm", "push|cm-push", "", ""},
 		{"docker podman nerdctl", "push|image push|manifest push|compose push", "", ""},
@@ -292,9 +301,11 @@ var groups = []group{
 		{"gh", "release (?:create|upload|edit)|gist create|workflow run", "", ""}, {"glab", "release (?:create|upload)|snippet create", "", ""},
 	}},
 	{Deny, Cloud, "it removes or changes what runs elsewhere. Prepare the change and let the person carry it out.", looks, []ruleRow{
-		{"aws", `(?:\S+ )*(?:(?:delete|terminate|remove|deregister|purge|disable|revoke|detach|stop|reboot|cancel)(?:-\S*)?|put-bucket-policy|schedule-key-deletion|rb|rm|create-access-key|create-user|attach-user-policy|put-bucket-acl|modify-\S*)`,
+		{"aws", `(?:\S+ )*(?:(?:delete|terminate|remove|deregister|purge|disable|revoke|detach|stop|reboot|cancel)(?:-\S*)?|` +
+			`put-bucket-policy|schedule-key-deletion|rb|rm|create-access-key|create-user|attach-user-policy|put-bucket-acl|modify-\S*)`,
 			`s3 (?:.* )?--delete`, `s3 rm (?:.* )?--endpoint-url[= ](?:https?://)?(?:localhost|127\.0\.0\.1)(?::\d+)?/?`},
-		{"gcloud gsutil bq", `(?:\S+ )*(?:delete|remove|rm|rb|destroy|disable|reset|stop|remove-iam-policy-binding|add-iam-policy-binding|setIamPolicy|deploy)`, "", ""},
+		{"gcloud gsutil bq", `(?:\S+ )*(?:delete|remove|rm|rb|destroy|disable|reset|stop|remove-iam-policy-binding|` +
+			`add-iam-policy-binding|setIamPolicy|deploy)`, "", ""},
 		{"az", `(?:\S+ )*(?:delete|purge|remove|deallocate|stop|restart|revoke)`, "", ""},
 		{"terraform tofu terragrunt", "destroy|apply|taint|state-rm|force-unlock|import|apply-all|destroy-all|run-all|state (?:rm|push|mv)|workspace delete", "", ""},
 		{"pulumi", "destroy|up|rm|cancel", "", ""},

@@ -44,9 +44,9 @@ func judges() []struct {
 		{"zip", judgeZip},
 		{"make gmake", judgeMake},
 		{"chmod chown chgrp setfacl icacls", judgePermissions},
-		{"bat more nl tac strings xxd od hexdump hd sort uniq cut paste fold rev head tail view nano emacs pr column jq yq diff comm zip 7z 7za gzip bzip2 xz bzcat iconv fmt cat base64 base32 less", judgeReader},
-		{"vim vi nvim ex", judgeEditor},
-		{"less more man", judgePager},
+		{"bat more nl tac strings xxd od hexdump hd sort uniq cut paste fold rev head tail " +
+			"view nano emacs pr column jq yq diff comm zip 7z 7za gzip bzip2 xz bzcat iconv fmt cat base64 base32 less vim vi nvim ex", judgeReader},
+		{"less more man vim vi nvim ex", judgePager},
 		{"tar", judgeTar},
 		{"grep egrep fgrep rg ag ack zgrep", judgeGrep},
 		{"awk gawk mawk", judgeAwk},
@@ -82,8 +82,8 @@ func fillRules() {
 	for _, row := range judges() {
 		add(row.names, row.judge)
 	}
-	for name, options := range textOptions {
-		add(name, judgeTexts(strings.Fields(options)...))
+	for _, row := range textRows {
+		add(row.names, func(c *command) { judgeTexts(c, strings.Fields(row.options), row.parts) })
 	}
 	for i := range groups {
 		for _, row := range groups[i].rows {

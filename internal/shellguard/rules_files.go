@@ -161,9 +161,6 @@ var (
 // judgeRsync judges what rsync copies, removes and sends.
 func judgeRsync(c *command) {
 	o := c.options("e", "f", "rsh", "exclude", "include", "exclude-from", "files-from", "filter", "password-file")
-	for _, text := range o.of("e", "rsh") {
-		c.nested(text, nil, input{})
-	}
 	if len(o.operands) < 2 || o.has("n", "dry-run", "list-only") {
 		return
 	}
@@ -197,9 +194,6 @@ func isRemote(word string) bool {
 func judgeTar(c *command) {
 	runs := []string{"I", "F", "to-command", "checkpoint-action", "use-compress-program", "info-script", "new-volume-script", "rmt-command", "rsh-command"}
 	o := c.options(append([]string{"f", "C", "T", "X", "exclude", "file", "directory"}, runs...)...)
-	for _, text := range o.of(runs...) {
-		c.nested(strings.TrimPrefix(text, "exec="), nil, input{})
-	}
 	for i, arg := range c.args {
 		if i > 0 || strings.ContainsAny(arg, "./") {
 			c.read(arg)

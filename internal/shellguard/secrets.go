@@ -13,9 +13,12 @@ import (
 var (
 	secretFile = units.Pattern(`(?:^|/)(?:[._]netrc|\.git-credentials|\.pypirc|\.vault-token|\.pgpass|\.my\.cnf|\.s3cfg|\.boto|key4\.db|logins\.json|` +
 		`credentials\.json|service-account\.json|[^/]*\.kdbx|id_(?:rsa|dsa|ecdsa|ed25519|ed25519_sk|ecdsa_sk)|\.gnupg|\.password-store|\.ssh)$`)
-	secretPath = units.Pattern(`(?:^|/)(?:\.aws/credentials|\.config/(?:git/credentials|gh/hosts\.yml|glab-cli/config\.yml|pip/pip\.conf|op/config|hub|rclone/rclone\.conf|doctl/config\.yaml|` +
-		`gcloud/(?:credentials\.db|application_default_credentials\.json|access_tokens\.db))|\.docker/config\.json|\.kube/config|\.azure/(?:accessTokens|msal_token_cache)\.json|` +
-		`\.terraform\.d/credentials\.tfrc\.json|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.composer/auth\.json|\.m2/settings\.xml|\.claude/\.credentials\.json|\.codex/auth\.json|` +
+	secretPath = units.Pattern(`(?:^|/)(?:\.aws/credentials|\.config/(?:git/credentials|` +
+		`gh/hosts\.yml|glab-cli/config\.yml|pip/pip\.conf|op/config|hub|rclone/rclone\.conf|doctl/config\.yaml|` +
+		`gcloud/(?:credentials\.db|application_default_credentials\.json|access_tokens\.db))|` +
+		`\.docker/config\.json|\.kube/config|\.azure/(?:accessTokens|msal_token_cache)\.json|` +
+		`\.terraform\.d/credentials\.tfrc\.json|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.composer/auth\.json|` +
+		`\.m2/settings\.xml|\.claude/\.credentials\.json|\.codex/auth\.json|` +
 		`\.local/share/(?:opencode/auth\.json|keyrings)|\.gemini/oauth_creds\.json|config/master\.key|Library/Keychains)$|` +
 		`^/etc/(?:shadow|gshadow|sudoers|krb5\.keytab)$|^/proc/(?:.*/)?environ$|\.config/google-chrome/.*(?:Login Data|Cookies)$|\.gnupg/|(?:^|/)\.ssh/`)
 	publicFile = units.Pattern(`(?:^|/)\.ssh/(?:.*\.pub|(?:.*/)?(?:config|known_hosts|authorized_keys|known_hosts\.old|environment|rc))$`)
@@ -31,8 +34,8 @@ func (s *shell) credential(word string) string {
 		}
 	}
 	if strings.ContainsAny(file, "*?[") {
-		for _, known := range []string{s.Home + "/.ssh/id_rsa", s.Home + "/.ssh/id_ed25519", s.Home + "/.aws/credentials", s.Home + "/.netrc", "/etc/shadow", s.Home + "/.git-credentials", s.Home + "/.kube/config"} {
-			if ok, _ := path.Match(file, known); ok {
+		for known := range strings.FieldsSeq("~/.ssh/id_rsa ~/.ssh/id_ed25519 ~/.aws/credentials ~/.netrc /etc/shadow ~/.git-credentials ~/.kube/config") {
+			if ok, _ := path.Match(file, strings.Replace(known, "~", s.Home, 1)); ok {
 				return "credentials"
 			}
 		}
@@ -85,18 +88,6 @@ func (c *command) readAll(files []string) {
 // judgeReader judges commands that print the files that they name.
 func judgeReader(c *command) {
 	c.readAll(c.options("n", "c", "w", "f", "d", "k", "t").operands)
-}
-
-// judgeEditor judges the commands that an editor runs.
-func judgeEditor(c *command) {
-	o := c.options("c", "cmd", "S", "u")
-	for _, text := range o.of("c", "cmd") {
-		if _, run, ok := strings.Cut(text, "!"); ok {
-			c.nested(run, nil, input{})
-		}
-	}
-	c.commandsOf(`!`)
-	c.readAll(o.operands)
 }
 
 // judgeGrep is judgeReader for commands that may print only whether or where a file matches.

@@ -47,7 +47,8 @@ var wrapperRows = []wrapperRow{
 	{"dbus-run-session entr noglob nocorrect exec-wrapper chronic ts bunx pnpx retry daemonize prlimit", "", ""},
 	{"nice", "n adjustment", ""}, {"ionice", "c n p class classdata", ""}, {"time", "f o format output", ""}, {"stdbuf", "i o e", ""},
 	{"strace ltrace", "e o p s", ""}, {"caffeinate", "t w", ""}, {"proxychains proxychains4", "f", ""}, {"xvfb-run", "s", ""},
-	{"systemd-run", "p u unit uid", ""}, {"npx", "p package c call", ""}, {"taskset chrt", "", "*"}, {"flock", "w timeout E", "*"}, {"timeout gtimeout", "k s signal kill-after", "*"},
+	{"systemd-run", "p u unit uid", ""}, {"npx", "p package c call", ""}, {"taskset chrt", "", "*"}, {"flock", "w timeout E", "*"},
+	{"timeout gtimeout", "k s signal kill-after", "*"},
 	{"poetry pipenv uv op", "", "run"}, {"bundle direnv", "", "exec"}, {"dotenvx", "f", "run"}, {"perf", "", "stat record"},
 }
 
