@@ -6,29 +6,15 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
-)
 
-func runAlias(c *command) string {
-	for _, arg := range c.args {
-		if name, text, ok := strings.Cut(arg, "="); ok {
-			c.aliases[name] = text
-		}
-	}
-	return ""
-}
+	"github.com/ralph-loop/ralph/internal/units"
+)
 
 func runUnset(c *command) string {
 	for _, arg := range c.args {
-		delete(c.aliases, arg)
-		delete(c.funcs, arg)
-		if c.name == "unset" {
-			if arg == "HISTFILE" {
-				c.deny(Tracks, "it stops the record of commands. Leave HISTFILE as it is.")
-			}
-			delete(c.vars, arg)
-		}
+		delete(c.vars, arg)
 	}
-	return ""
+	return c.judged()
 }
 
 // runExport is export in another place than at the start of a command, such as in 'builtin export'.
@@ -44,9 +30,12 @@ func runExport(c *command) string {
 
 // runCd follows the shell to another folder, as if that succeeded.
 func runCd(c *command) string {
-	if o := c.options(); len(o.operands) > 0 {
+	switch o := c.options(); {
+	case c.name == "popd":
+		c.shell.dir = ""
+	case len(o.operands) > 0:
 		c.enterFolder(o.operands[0])
-	} else {
+	default:
 		c.enterFolder(c.Home)
 	}
 	return ""
@@ -65,61 +54,24 @@ func (s *shell) enterFolder(name string) {
 	}
 }
 
-// runHash carries out 'hash -p PROGRAM NAME'.
-func runHash(c *command) string {
-	o := c.options("p")
-	for _, program := range o.of("p") {
-		for _, name := range o.operands {
-			c.aliases[name] = program
-		}
-	}
-	return ""
-}
-
-func runPopd(c *command) string {
-	c.shell.dir = ""
-	return ""
-}
-
-// runRead sets variables to the input's first line.
+// runRead sets variables to the input's lines. What a line is divided into is not worked out.
 func runRead(c *command) string {
 	o := c.options("a", "d", "i", "n", "N", "p", "t", "u")
 	if c.name != "read" {
 		o = c.options("d", "n", "u", "C", "c", "O", "s")
 	}
-	text := unknown
-	if c.in.given {
-		text = c.in.text
-	}
-	if c.name != "read" || o.has("a") {
-		list := strings.Fields(text)
-		if c.name != "read" {
-			list = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	lines := value{any: atMost(strings.Split(strings.TrimRight(orInput(c.in), "\n"), "\n"))}
+	for _, name := range append(o.operands, o.of("a")...) {
+		switch {
+		case c.name != "read":
+			c.assign(name, value{list: lines.any}, false)
+		case o.has("a"):
+			c.assign(name, value{list: lines.derived().any}, false)
+		case len(o.operands) > 1:
+			c.assign(name, lines.derived(), false)
+		default:
+			c.assign(name, lines, false)
 		}
-		for _, name := range append(o.operands, o.of("a")...) {
-			c.assign(name, value{list: atMost(list)}, false)
-		}
-		return ""
-	}
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, name := range o.operands {
-		var any []string
-		for _, line := range atMost(lines) {
-			fields := strings.Fields(line)
-			switch {
-			case len(o.operands) == 1:
-				any = append(any, line)
-			case hasUnknown(line):
-				any = append(any, unknown)
-			case i < len(fields) && i == len(o.operands)-1:
-				any = append(any, strings.Join(fields[i:], " "))
-			case i < len(fields):
-				any = append(any, fields[i])
-			default:
-				any = append(any, "")
-			}
-		}
-		c.assign(name, value{any: any}, false)
 	}
 	return ""
 }
@@ -127,20 +79,22 @@ func runRead(c *command) string {
 // runSet carries out 'set -- words'.
 func runSet(c *command) string {
 	for i, arg := range c.args {
-		if arg == "--" || arg != "" && !strings.ContainsAny(arg[:1], "-+") {
-			if arg == "--" {
-				i++
-			}
-			c.shell.params, c.shell.given = c.args[i:], true
-			break
+		if arg == "--" {
+			i++
+		} else if strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+") || arg == "" {
+			continue
 		}
+		c.shell.params, c.shell.given = c.args[i:], true
+		break
 	}
 	return ""
 }
 
+var directive = units.Pattern(`%[-+ #0-9.*l]*[a-zA-Z%]`)
+
+// runPrintf is printf: the format is used again until no argument is left.
 func runPrintf(c *command) string {
-	args := c.args
-	name := ""
+	args, name := c.args, ""
 	if len(args) > 1 && args[0] == "-v" {
 		name, args = args[1], args[2:]
 	}
@@ -150,45 +104,31 @@ func runPrintf(c *command) string {
 	if len(args) == 0 {
 		return ""
 	}
-	text := format(ansi(args[0]), args[1:])
+	layout, text := ansi(args[0]), ""
+	for args = args[1:]; ; {
+		left := len(args)
+		text += directive().ReplaceAllStringFunc(layout, func(directive string) string {
+			kind, arg := directive[len(directive)-1], ""
+			if kind != '%' && len(args) > 0 {
+				arg, args = args[0], args[1:]
+			}
+			switch kind {
+			case '%':
+				return "%"
+			case 'b':
+				arg = ansi(arg)
+			}
+			return arg
+		})
+		if len(args) == 0 || len(args) == left || !c.spend(1+len(text)/256) {
+			break
+		}
+	}
 	if name != "" {
 		c.assign(name, value{any: []string{text}}, false)
 		return ""
 	}
 	return text
-}
-
-// format is printf: the format is used again until no argument is left.
-func format(layout string, args []string) string {
-	var b strings.Builder
-	for {
-		used := 0
-		for i := 0; i < len(layout); i++ {
-			if layout[i] != '%' || i+1 == len(layout) {
-				b.WriteByte(layout[i])
-				continue
-			}
-			for i++; i+1 < len(layout) && strings.IndexByte("-+ #0123456789.*l", layout[i]) >= 0; i++ {
-			}
-			if layout[i] == '%' {
-				b.WriteByte('%')
-				continue
-			}
-			arg := ""
-			if used < len(args) {
-				arg = args[used]
-			}
-			used++
-			if layout[i] == 'b' {
-				arg = ansi(arg)
-			}
-			b.WriteString(arg)
-		}
-		if used == 0 || used >= len(args) {
-			return b.String()
-		}
-		args = args[used:]
-	}
 }
 
 // runTee writes its input to files.
@@ -215,22 +155,17 @@ func runExec(c *command) string {
 
 func runEval(c *command) string {
 	text := strings.Join(c.args, " ")
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
-		return c.runText(text, nil)
+	if c.isUnread(text) {
+		return unknown
 	}
 	return c.script(text, c.in)
 }
 
 // runTrap judges the text of 'trap TEXT SIGNAL' as if the signal came.
 func runTrap(c *command) string {
-	rest := c.leading().operands
-	if len(rest) < 2 || rest[0] == "-" {
-		return ""
+	if rest := c.leading().operands; len(rest) > 1 && rest[0] != "-" {
+		c.fork().script(rest[0], input{})
 	}
-	c.fork().script(rest[0], input{})
 	return ""
 }
 
@@ -240,22 +175,7 @@ func runSource(c *command) string {
 	if len(c.args) == 0 {
 		return unknown
 	}
-	file := c.args[0]
-	base := file[strings.LastIndexByte(file, '/')+1:]
-	text, written := c.files[c.absolute(file)]
-	switch {
-	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
-		return c.runText(text, nil)
-	case written:
-		return c.script(text, c.in)
-	case hasUnknown(base):
-		if !c.runsForeign(origin(base)) {
-			c.cannotJudge("the name of the file that it runs is in a variable or comes from another command")
-		}
-	case slices.Contains([]string{"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0", "-"}, file) && c.in.given:
-		return c.runText(c.in.text, nil)
-	}
-	return unknown
+	return c.runFile(c.args[0], func(text string) string { return c.script(text, c.in) })
 }
 
 // shellOptions are the options of shells that take a value.
@@ -263,7 +183,7 @@ var shellOptions = []string{"o", "O", "rcfile", "init-file"}
 
 // runShell judges what another shell runs: the text of -c, a file, or its input.
 func runShell(c *command) string {
-	if len(c.args) == 2 && c.args[0] == "-n" && !strings.ContainsAny(c.args[1][:min(1, len(c.args[1]))], "-+") {
+	if len(c.args) == 2 && c.args[0] == "-n" && !strings.HasPrefix(c.args[1], "-") && !strings.HasPrefix(c.args[1], "+") {
 		return "" // it checks the form of a script
 	}
 	args := slices.Clone(c.args)
@@ -276,10 +196,9 @@ func runShell(c *command) string {
 		}
 	}
 	o := sortArgs(args, true, shellOptions)
+	run := func(text string) string { return c.runText(text, o.operands[min(1, len(o.operands)):]) }
 	for _, file := range o.of("rcfile", "init-file") {
-		if text, ok := c.files[c.absolute(file)]; ok {
-			c.runText(text, nil)
-		}
+		c.runFile(file, run)
 	}
 	switch {
 	case o.has("c"):
@@ -289,7 +208,7 @@ func runShell(c *command) string {
 		params := o.operands[1:]
 		return c.runText(o.operands[0], params[min(1, len(params)):])
 	case len(o.operands) > 0 && !o.has("s"):
-		return c.runFile(o.operands[0], o.operands[1:])
+		return c.runFile(o.operands[0], run)
 	case c.in.given:
 		text := c.in.text
 		c.in = input{}
@@ -299,18 +218,18 @@ func runShell(c *command) string {
 }
 
 // runFile judges a script: its text, if this command has written it.
-func (c *command) runFile(file string, params []string) string {
-	if slices.Contains([]string{"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0", "-"}, file) && c.in.given {
-		return c.runText(c.in.text, params)
+func (c *command) runFile(file string, run func(text string) string) string {
+	text, written := c.files[c.absolute(file)]
+	if c.in.given && slices.Contains([]string{"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0", "-"}, file) {
+		text, written = c.in.text, true
 	}
-	if text, ok := c.files[c.absolute(file)]; ok {
-		return c.runText(text, params)
-	}
-	if strings.Contains(file, "://") {
+	switch base := file[strings.LastIndexByte(file, '/')+1:]; {
+	case written && c.isUnread(text):
+	case written:
+		return run(text)
+	case strings.Contains(file, "://"):
 		c.runsForeign(downloaded)
-		return unknown
-	}
-	if base := file[strings.LastIndexByte(file, '/')+1:]; hasUnknown(base) && !c.runsForeign(origin(base)) {
+	case hasUnknown(base) && !c.runsForeign(origin(base)):
 		c.cannotJudge("the name of the file that it runs is in a variable or comes from another command")
 	}
 	return unknown

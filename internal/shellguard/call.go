@@ -47,14 +47,8 @@ func (s *shell) heads(first *syntax.Word) [][]string {
 		return [][]string{s.fields([]*syntax.Word{first})}
 	}
 	var heads [][]string
-	for _, word := range expanded {
-		for _, sp := range s.spell(word.Parts, words) {
-			head := sp.done
-			if sp.some || sp.word != "" {
-				head = append(slices.Clip(head), sp.word)
-			}
-			heads = append(heads, head)
-		}
+	for _, text := range s.spell(expanded[0].Parts, words) {
+		heads = append(heads, divide(text))
 	}
 	return heads
 }
@@ -94,6 +88,7 @@ func (s *shell) simple(argv []string, in input) string {
 		}
 		s.deny(Encoding, "the name of the command is a pattern, so it may be any program. Write the name in full.")
 	}
+	c.refuseComputed()
 	if text, ok := s.files[s.absolute(argv[0])]; ok && strings.Contains(argv[0], "/") {
 		return c.runText(text, c.args)
 	}
@@ -101,6 +96,26 @@ func (s *shell) simple(argv []string, in input) string {
 		return run(c)
 	}
 	return c.judged()
+}
+
+// refuseComputed reports words whose meaning for a known command is not known, and could be.
+func (c *command) refuseComputed() {
+	if !slices.ContainsFunc(c.args, isComputed) || words2set("test [ : true false printf set export")[c.name] {
+		return
+	}
+	if known(c.name) || slices.ContainsFunc(c.Deny, func(prefix string) bool {
+		return hasPrefix([]string{c.running.words[0]}, firstOf(strings.Fields(prefix)))
+	}) {
+		c.cannotJudge("a word of it " + notCarriedOut)
+	}
+}
+
+// orders is the input of a command that carries it out.
+func (c *command) orders() string {
+	if isComputed(c.in.text) {
+		c.cannotJudge("its input " + notCarriedOut)
+	}
+	return c.in.text
 }
 
 // judged judges a command that runs no other, and returns what it would print.
@@ -117,37 +132,23 @@ func (c *command) judged() string {
 	return unknown
 }
 
-// defined runs an alias or a function of this text.
+// defined runs a function of this text. One with the name of a program that has rules is judged as
+// that program too, and so is one that may not be defined.
 func (s *shell) defined(argv []string, in input) (string, bool) {
 	name := argv[0]
-	if slices.Contains(s.calling, name) {
-		return "", false
-	}
-	text, isAlias := s.aliases[name]
-	body, isFunc := s.funcs[name]
-	if !isAlias && !isFunc {
+	body, ok := s.funcs[name]
+	if !ok || slices.Contains(s.calling, name) {
 		return "", false
 	}
 	calling, params, given := s.calling, s.params, s.given
-	s.calling = append(slices.Clip(calling), name)
 	defer func() { s.calling, s.params, s.given = calling, params, given }()
-	if isAlias { // only some shells expand it, and none if a part of the name is quoted
-		for _, arg := range argv[1:] {
-			quoted, err := syntax.Quote(arg, syntax.LangBash)
-			if err != nil {
-				quoted = arg
-			}
-			text += " " + quoted
-		}
-		return s.script(text, in) + s.simple(argv, in), true
+	s.calling = append(slices.Clip(calling), name)
+	printed := ""
+	if known(programName(name)) || s.unsure[name] {
+		printed = s.fork().simple(argv, in)
 	}
 	s.params, s.given = argv[1:], true
-	printed := s.stmt(body, in)
-	if s.unsure[name] {
-		s.params, s.given = params, given
-		printed += s.simple(argv, in)
-	}
-	return printed, true
+	return s.stmt(body, in) + printed, true
 }
 
 // unknownName reports a command whose name is unknown.
@@ -172,12 +173,20 @@ func (c *command) runsForeign(kind string) bool {
 	return true
 }
 
+// isUnread reports a text that would run and of which no part is known.
+func (c *command) isUnread(text string) bool {
+	if !isOpaque(text) {
+		return false
+	}
+	if !c.runsForeign(origin(text)) {
+		c.cannotJudge("the text that it runs comes from a variable or another command")
+	}
+	return true
+}
+
 // runText judges a text that a shell or an interpreter runs.
 func (c *command) runText(text string, params []string) string {
-	if kind := origin(text); strings.TrimSpace(text) == kind && kind != "" {
-		if !c.runsForeign(kind) {
-			c.cannotJudge("the text that it runs comes from a variable or another command")
-		}
+	if c.isUnread(text) {
 		return unknown
 	}
 	first, _, _ := strings.Cut(text, "\n")

@@ -1,6 +1,7 @@
 package shellguard
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,70 +14,44 @@ var languages map[string]bool
 
 const languageNames = "python pypy perl ruby node nodejs bun deno php lua luajit Rscript osascript tclsh irb ipython jshell groovy swift elixir guile pwsh powershell"
 
-// codeOptions are the options by which interpreters take code, and moduleOptions those that run
-// a module, so that the input is data.
-var (
-	codeOptions   = []string{"c", "e", "E", "r", "p", "eval", "print", "Command", "command", "Mechanize", "nE", "ne", "pe", "le", "lne", "ane"}
-	moduleOptions = []string{"m"}
-)
+// codeOptions are the options by which interpreters take code.
+var codeOptions = strings.Fields("c e E r p eval print Command command Mechanize nE ne pe le lne ane")
 
 // runInterpreter judges the code that an interpreter gets.
 func runInterpreter(c *command) string {
-	if judge := rules[c.name]; judge != nil {
-		judge(c)
-	}
-	withValue := append(slices.Clone(codeOptions), "m", "I", "W", "X", "M", "l", "i")
+	c.judged()
+	options, values := codeOptions, strings.Fields("m I W X M l i")
 	if c.name == "perl" || c.name == "ruby" {
-		withValue = []string{"e", "E", "I", "M", "r"}
+		options, values = []string{"e", "E"}, []string{"I", "M", "r"}
 	}
-	o := c.leading(withValue...)
-	code := o.of(codeOptions...)
-	if c.name == "ruby" || c.name == "perl" {
-		code = o.of("e", "E")
-	}
+	o := c.leading(slices.Concat(options, values)...)
+	code, words := o.of(options...), o.operands
 	for i, arg := range c.args { // perl -pi -e CODE, perl -lne CODE
-		if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(strings.ToLower(arg), "e") && (c.name == "perl" || c.name == "ruby") && i+1 < len(c.args) {
+		if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(strings.ToLower(arg), "e") && len(options) == 2 && i+1 < len(c.args) {
 			code = append(code, c.args[i+1])
 		}
 	}
+	module := o.of("m") // its input is data
 	switch {
 	case len(code) > 0:
-		for _, text := range code {
-			if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
-				c.runText(text, nil)
-				continue
-			}
-			c.code(text)
-		}
-		for _, file := range o.operands {
-			c.read(file)
-		}
+		c.readAll(words)
+	case (c.name == "deno" || c.name == "bun") && len(words) > 1 && words[0] == "eval":
+		code = words[1:2]
 	case c.name == "deno" || c.name == "bun":
-		if len(o.operands) > 1 && o.operands[0] == "eval" {
-			c.code(o.operands[1])
-		} else if len(o.operands) > 1 && o.operands[0] == "run" {
-			c.interpret(slices.DeleteFunc(slices.Clone(o.operands[1:]), func(w string) bool { return strings.HasPrefix(w, "-") }))
+		if len(words) > 1 && words[0] == "run" {
+			c.interpret(slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") }))
 		}
-	case len(o.of(moduleOptions...)) > 0:
-		if c.name == "python" {
-			return c.module(o.of("m")[0], o.operands)
+	case len(module) > 0:
+		if c.name == "python" && rules[module[0]] != nil { // the same as the command
+			return c.simple(append(module[:1:1], words...), c.in)
 		}
-	case len(o.operands) > 0 && o.operands[0] != "-":
-		c.interpret(o.operands)
+	case len(words) > 0 && words[0] != "-":
+		c.interpret(words)
 	case c.in.given:
-		if kind := origin(c.in.text); kind != "" && strings.TrimSpace(c.in.text) == kind {
-			c.runText(c.in.text, nil)
-		} else {
-			c.code(c.in.text)
-		}
+		code = []string{c.in.text}
 	}
-	return unknown
-}
-
-// module judges 'python -m NAME': programs that are also commands have the rules of those.
-func (c *command) module(name string, args []string) string {
-	if rules[name] != nil {
-		return c.simple(append([]string{name}, args...), c.in)
+	for _, text := range code {
+		c.code(text)
 	}
 	return unknown
 }
@@ -86,26 +61,15 @@ func (c *command) interpret(words []string) {
 	if len(words) == 0 {
 		return
 	}
-	file := words[0]
-	base := file[strings.LastIndexByte(file, '/')+1:]
-	text, written := c.files[c.absolute(file)]
-	switch {
-	case strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://"):
-		c.runsForeign(downloaded)
-	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
-		c.runText(text, nil)
-	case written:
+	c.runFile(words[0], func(text string) string {
 		c.code(text)
-	case hasUnknown(base):
-		if !c.runsForeign(origin(base)) {
-			c.cannotJudge("the name of the file that it runs is in a variable or comes from another command")
-		}
-	case rules[base] != nil: // python manage.py flush, php artisan migrate:fresh
-		(&command{c.shell, base, words[1:], c.in}).judgeBy(base)
+		return unknown
+	})
+	base := path.Base(words[0])
+	if judge := rules[base]; judge != nil { // python manage.py flush, php artisan migrate:fresh
+		judge(&command{c.shell, base, words[1:], c.in})
 	}
 }
-
-func (c *command) judgeBy(name string) { rules[name](c) }
 
 var (
 	codeShell    = units.Pattern("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*[\"'(]|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|(exec|system)\\s+qw|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")
@@ -130,8 +94,11 @@ var (
 
 // code searches the code of another language for known dangers.
 func (c *command) code(text string) {
-	if !c.spend(len(text) / 64) {
+	if c.isUnread(text) || !c.spend(len(text)/64) {
 		return
+	}
+	if isComputed(text) {
+		c.cannotJudge("a part of the code " + notCarriedOut)
 	}
 	const note = " The guard only searches code for known words; it does not read it."
 	text = codeChain().ReplaceAllString(text, "") // "r"+"m"
@@ -175,13 +142,18 @@ func (c *command) code(text string) {
 	}
 }
 
+// apart returns a shell with a verdict of its own, in which what cannot be judged is allowed.
+func (s *shell) apart() *shell {
+	sub, own := s.fork(), *s.judgement
+	own.verdict, own.Context.Unknown = Verdict{Decision: Allow}, Allow
+	sub.judgement = &own
+	return sub
+}
+
 // codeCommands judges the texts in code that runs programs, as commands of a shell. What cannot be
 // judged is allowed: most texts are none.
 func (c *command) codeCommands(text string, texts []string) {
-	sub := *c.judgement
-	sub.verdict, sub.Context.Unknown = Verdict{Decision: Allow}, Allow
-	s := c.fork()
-	s.judgement = &sub
+	s := c.apart()
 	for _, literal := range texts {
 		if strings.TrimSpace(literal) != "" {
 			s.nested(literal, nil, input{})
@@ -190,9 +162,9 @@ func (c *command) codeCommands(text string, texts []string) {
 	for _, m := range codeList().FindAllStringSubmatch(text, maxAlternatives) {
 		s.simple(literals(m[0]), input{})
 	}
-	c.steps = sub.steps
-	if sub.verdict.Decision == Deny || sub.verdict.Decision == Ask {
-		c.find(sub.verdict.Decision, sub.verdict.Category, "the code runs \""+sub.verdict.Command+"\": "+sub.verdict.Reason)
+	c.steps = s.steps
+	if v := s.verdict; v.Decision != Allow {
+		c.find(v.Decision, v.Category, "the code runs \""+v.Command+"\": "+v.Reason)
 	}
 }
 

@@ -6,16 +6,18 @@
 //	}
 //
 // The command is parsed, and then carried out without effects: assignments, quotes, braces, pipes,
-// here-documents, functions and aliases give the words that each simple command would get. Those
-// words are judged by the rules of the command's name (rulesOf). Commands that run other commands
-// (sudo, env, xargs, find -exec, sh -c, ssh …) are judged with what they run.
+// here-documents and functions give the words that each simple command would get. Those words are
+// judged by the rules of the command's name: rows of words (groups) and code (judges). Commands
+// that run other commands (sudo, env, xargs, find -exec, sh -c, ssh …) are judged with what they
+// run.
 //
 // # Unknown text
 //
 // What the shell computes at run time is unknown. A word keeps its known parts: one byte below 0x08
 // (see [unknown] and its neighbours) takes the place of each unknown part, and says where it comes
 // from. Only a few unknown words matter: the name of a command, what rm -r removes, the text of
-// eval. They are Unknown, and [Context].Unknown decides.
+// eval. They are Unknown, and [Context].Unknown decides. So is each word of a command with rules if
+// it could be worked out from the text, and is not: an expansion such as ${X,,}, what tr prints.
 //
 // # Guarantees
 //

@@ -2,9 +2,18 @@ package shellguard
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ralph-loop/ralph/internal/units"
+)
+
+// The marks in a word that is not split yet.
+const (
+	gap    = "\x0e" // between two words
+	exists = "\x0f" // the word exists even if it is empty
 )
 
 // fields returns the words that the shell makes of words. Where a variable may have several
@@ -16,7 +25,20 @@ func (s *shell) fields(list []*syntax.Word) []string {
 			continue
 		}
 		for _, w := range s.braces(word) {
-			all = append(all, s.split(w.Parts)...)
+			for _, text := range s.spell(w.Parts, words) {
+				all = append(all, divide(text)...)
+			}
+		}
+	}
+	return all
+}
+
+// divide splits a word at its marks.
+func divide(text string) []string {
+	var all []string
+	for word := range strings.SplitSeq(text, gap) {
+		if word != "" {
+			all = append(all, strings.ReplaceAll(word, exists, ""))
 		}
 	}
 	return all
@@ -67,120 +89,70 @@ func braceElements(brace *syntax.BraceExp) []*syntax.Word {
 	return append(slices.Clone(brace.Elems), &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: unknown}}})
 }
 
-// A spelling is one way in which a word may come out.
-type spelling struct {
-	done []string // words that are complete
-	word string
-	some bool // the word exists even if it is empty
-}
-
-// split returns the words that one word becomes, for all alternatives.
-func (s *shell) split(parts []syntax.WordPart) []string {
-	var all []string
-	for _, sp := range s.spell(parts, words) {
-		all = append(all, sp.done...)
-		if sp.some || sp.word != "" {
-			all = append(all, sp.word)
-		}
-	}
-	return all
-}
-
 // A mode says how the shell reads the parts of a word.
 type mode int
 
 const (
 	words    mode = iota // an argument: expansions are split into words
 	assigned             // the value of an assignment: one word
+	quoted               // between double quotes
 	document             // a here-document: one word, and quotes are literal
 )
 
 // alternatives returns what a word that is not split may be.
 func (s *shell) alternatives(parts []syntax.WordPart, m mode) []string {
-	var all []string
-	for _, sp := range s.spell(parts, m) {
-		all = append(all, strings.Join(append(sp.done, sp.word), " "))
+	all := slices.Clone(s.spell(parts, m))
+	for i := range all {
+		all[i] = strings.ReplaceAll(strings.ReplaceAll(all[i], gap, " "), exists, "")
 	}
 	return all
 }
 
-func (s *shell) spell(parts []syntax.WordPart, m mode) []spelling {
-	all := []spelling{{}}
+// spell returns the ways in which a word may come out, with marks.
+func (s *shell) spell(parts []syntax.WordPart, m mode) []string {
+	all := []string{""}
 	for i, part := range parts {
+		var next []string
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if m == document {
-				all = each(all, unescape(p.Value, "$`\\\n"))
-			} else {
-				all = each(all, s.literal(p.Value, i == 0))
+			switch m {
+			case document:
+				next = []string{unescape(p.Value, "$`\\\n")}
+			case quoted:
+				next = []string{unescape(p.Value, "$`\"\\\n")}
+			default:
+				next = []string{s.literal(p.Value, i == 0)}
 			}
 		case *syntax.SglQuoted:
 			text := p.Value
 			if p.Dollar {
 				text = ansi(text)
 			}
-			all = each(all, text)
+			next = []string{exists + text}
 		case *syntax.DblQuoted:
-			all = s.combine(all, s.quoted(p))
+			next = s.spell(p.Parts, quoted)
+			if len(p.Parts) != 1 || !isList(p.Parts[0]) || len(next) != 1 || next[0] != "" {
+				next = s.products([]string{exists}, next)
+			}
 		case *syntax.ExtGlob:
-			all = each(all, "*")
+			next = []string{"*"}
 		default:
-			all = s.combine(all, s.expansion(part, m != words))
+			next = s.expansion(part, m != words)
 		}
-		for _, sp := range all { // appending copies
-			s.spend(1 + len(sp.word)/1024)
-		}
-		if !s.spend(1) {
-			return nil
-		}
+		all = s.products(all, next)
 	}
 	return all
 }
 
-// each appends a text to all spellings.
-func each(all []spelling, text string) []spelling {
-	for i := range all {
-		all[i].word += text
-		all[i].some = true
-	}
-	return all
-}
-
-// combine appends each of several spellings to each.
-func (s *shell) combine(all, next []spelling) []spelling {
-	var combined []spelling
-	for _, left := range all {
-		for _, right := range next {
-			if len(combined) >= maxAlternatives {
-				return append(combined, spelling{word: unknown})
+// products appends each of several texts to each of others.
+func (s *shell) products(left, right []string) []string {
+	var all []string
+	for _, l := range left {
+		for _, r := range right {
+			if len(all) >= maxAlternatives || !s.spend(1+(len(l)+len(r))/1024) {
+				return append(all, unknown)
 			}
-			sp := spelling{done: slices.Clip(left.done), word: left.word, some: left.some}
-			for _, word := range right.done {
-				if sp.word += word; sp.word != "" || sp.some {
-					sp.done = append(sp.done, sp.word)
-				}
-				sp.word, sp.some = "", false
-			}
-			sp.word += right.word
-			sp.some = sp.some || right.some
-			combined = append(combined, sp)
-			s.spend(1 + len(sp.done)/8)
-		}
-	}
-	return combined
-}
-
-// quoted expands text between double quotes.
-func (s *shell) quoted(q *syntax.DblQuoted) []spelling {
-	all := []spelling{{some: true}}
-	for _, part := range q.Parts {
-		if lit, ok := part.(*syntax.Lit); ok {
-			all = each(all, unescape(lit.Value, "$`\"\\\n"))
-			continue
-		}
-		all = s.combine(all, s.expansion(part, true))
-		if isList(part) && len(q.Parts) == 1 && len(all) == 1 && len(all[0].done) == 0 && all[0].word == "" {
-			all[0].some = false
+			all = append(all, l+r)
 		}
 	}
 	return all
@@ -231,10 +203,35 @@ func unescape(text, special string) string {
 	return b.String()
 }
 
+var escapes = units.Pattern(`(?s)\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|0?[0-7]{1,3}|.)`)
+
+// ansi decodes the escapes of $'…', of echo -e and of printf.
+func ansi(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	return escapes().ReplaceAllStringFunc(text, func(escape string) string {
+		code, base := escape[1:], 8
+		if digits := strings.TrimLeft(code, "xuU"); digits != code && digits != "" {
+			code, base = digits, 16
+		}
+		if n, err := strconv.ParseUint(code, base, 32); err == nil {
+			if escape[1] == 'u' || escape[1] == 'U' {
+				return string(rune(n))
+			}
+			return string([]byte{byte(n)})
+		}
+		if at := strings.Index(`nrtabfve'"\?`, code); at >= 0 {
+			return "\n\r\t\a\b\f\v\x1b'\"\\?"[at : at+1]
+		}
+		return escape
+	})
+}
+
 // expansion returns what an expansion may become. Unquoted text is split at white space.
-func (s *shell) expansion(part syntax.WordPart, quoted bool) []spelling {
+func (s *shell) expansion(part syntax.WordPart, quoted bool) []string {
 	if !s.enter() {
-		return []spelling{{word: unknown}}
+		return []string{unknown}
 	}
 	defer s.leave()
 	var v value
@@ -244,78 +241,38 @@ func (s *shell) expansion(part syntax.WordPart, quoted bool) []spelling {
 	case *syntax.CmdSubst:
 		sub := s.fork()
 		text := strings.TrimRight(sub.stmts(p.Stmts, input{}), "\n")
-		if text == unknown && !quoted {
+		if isOpaque(text) && origin(text) == unknown && !quoted {
 			text = splitting
 		}
 		v.any = []string{text}
 	case *syntax.ProcSubst:
-		v.any = []string{s.process(p)}
-		quoted = true
+		return []string{s.process(p)}
 	case *syntax.ArithmExp:
 		s.substitutions(p)
 		v.any = []string{"1"}
 	default:
 		v.any = []string{unknown}
 	}
-	if v.list != nil {
-		return joined(v.list)
+	switch {
+	case len(v.list) > 0: // the first and the last word join their neighbours
+		return []string{exists + strings.Join(v.list, gap+exists)}
+	case len(v.any) == 0:
+		return []string{""}
+	case quoted:
+		return v.any
 	}
-	var all []spelling
-	for _, text := range v.any {
-		if quoted {
-			all = append(all, spelling{word: text, some: true})
-			continue
-		}
-		all = append(all, splitText(s.separated(text)))
+	// Blanks split too, whatever IFS is.
+	separators := " \t\n" + strings.Join(s.vars["IFS"].all(), "")
+	all := slices.Clone(v.any)
+	for i, text := range all {
+		all[i] = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(separators, r) && !hasUnknown(string(r)) {
+				return rune(gap[0])
+			}
+			return r
+		}, text)
 	}
 	return all
-}
-
-// joined makes a list of words of "$@": the first and the last one join their neighbours.
-func joined(list []string) []spelling {
-	if len(list) == 0 {
-		return []spelling{{}}
-	}
-	last := len(list) - 1
-	return []spelling{{done: list[:last], word: list[last], some: true}}
-}
-
-// separated puts a blank in the place of each character of IFS. Blanks split too, whatever IFS is.
-func (s *shell) separated(text string) string {
-	v, ok := s.vars["IFS"]
-	if !ok || text == unknown || text == splitting {
-		return text
-	}
-	separators := strings.Join(v.all(), "")
-	if strings.Trim(separators, " \t\n") == "" || hasUnknown(separators) {
-		return text
-	}
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(separators, r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
-// splitText splits at white space. White space at the ends ends the word before, and lets what
-// follows begin another one.
-func splitText(text string) spelling {
-	list := strings.Fields(text)
-	if len(list) == 0 {
-		if text == "" {
-			return spelling{}
-		}
-		return spelling{done: []string{""}}
-	}
-	if strings.TrimLeft(text, " \t\n") != text {
-		list = slices.Insert(list, 0, "")
-	}
-	if strings.TrimRight(text, " \t\n") != text {
-		list = append(list, "")
-	}
-	last := len(list) - 1
-	return spelling{done: list[:last], word: list[last], some: list[last] != ""}
 }
 
 // process judges a process substitution, and returns the name of a file with what it prints.

@@ -109,24 +109,3 @@ func (s *shell) ownRemoved(word string) string {
 	}
 	return ""
 }
-
-// judgeRalph judges ralph's own verbs: those that change other loops or what a person decided.
-func judgeRalph(c *command) {
-	verbs := c.subcommand()
-	if len(verbs) == 0 {
-		return
-	}
-	verb := verbs[0]
-	if len(verbs) > 1 {
-		verb += " " + verbs[1]
-	}
-	switch first := verbs[0]; {
-	case c.hasWord("--help", "-h"):
-	case words2set("trust set kill stop clean pause resume archive merge rollback export service fleet")[first], verb == "journal repair", verb == "session cancel":
-		c.deny(Ralph, "'ralph "+first+"' decides over a loop or its settings, and that is up to the person. Write DONE or a question instead, as the prompt describes.")
-	case first == "answer":
-		c.deny(Ralph, "questions are answered by the person. Work on what does not depend on the answer.")
-	case c.hasWord("--accept-changes", "--trust"):
-		c.deny(Ralph, "it accepts changes in the name of the person. Describe them and let the person decide.")
-	}
-}

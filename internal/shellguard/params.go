@@ -2,6 +2,7 @@ package shellguard
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,29 +11,17 @@ import (
 
 // assign sets a variable. In a branch that may not run, the old values remain possible.
 func (s *shell) assign(name string, v value, isLoop bool) {
-	name = s.named(name)
 	if old, ok := s.vars[name]; ok && s.maybe > 0 && !isLoop && v.list == nil {
 		v.any = atMost(append(v.any, old.any...))
 	}
 	const longest = 1 << 16 // doubling it again and again must not fill the memory
 	for i, text := range v.any {
 		if len(text) > longest {
-			v.any = replaced(v.any, i, unknown)
+			v.any = slices.Clone(v.any)
+			v.any[i] = unknown
 		}
 	}
 	s.vars[name] = v
-}
-
-// named follows 'declare -n NAME=OTHER'.
-func (s *shell) named(name string) string {
-	for range 8 { // they may be a circle
-		v, ok := s.vars[name]
-		if !ok || !v.name || len(v.any) != 1 {
-			break
-		}
-		name = v.any[0]
-	}
-	return name
 }
 
 // assignment carries out NAME=value, NAME+=value and NAME=(list).
@@ -62,9 +51,9 @@ func (s *shell) assignment(a *syntax.Assign) {
 	case a.Index != nil:
 		v = value{list: append(append([]string{}, old.all()...), v.any...)}
 	case a.Append && len(old.any) > 0:
-		v.any = products(old.any, v.any)
+		v.any = s.products(old.any, v.any)
 	case a.Append && old.list == nil:
-		v.any = products(s.lookUp(name).any, v.any)
+		v.any = s.products(s.lookUp(name).any, v.any)
 	}
 	s.assign(name, v, false)
 }
@@ -75,16 +64,6 @@ func (v value) all() []string {
 		return v.list
 	}
 	return v.any
-}
-
-func products(left, right []string) []string {
-	var all []string
-	for _, l := range left {
-		for _, r := range right {
-			all = append(all, l+r)
-		}
-	}
-	return atMost(all)
 }
 
 // declare carries out export, local, readonly and declare.
@@ -102,9 +81,10 @@ func (s *shell) declare(d *syntax.DeclClause) {
 			}
 			continue
 		}
-		if !a.Naked && names && d.Variant.Value != "export" {
-			s.vars[a.Name.Value] = value{any: s.one(a.Value), name: true}
-		} else if !a.Naked {
+		if names && d.Variant.Value != "export" {
+			s.cannotJudge("it makes a variable another name of one")
+		}
+		if !a.Naked {
 			s.assignment(a)
 			s.environment(a.Name.Value, s.vars[a.Name.Value].any)
 		}
@@ -114,7 +94,6 @@ func (s *shell) declare(d *syntax.DeclClause) {
 
 // lookUp returns the values of a variable.
 func (s *shell) lookUp(name string) value {
-	name = s.named(name)
 	if v, ok := s.vars[name]; ok {
 		return v
 	}
@@ -165,54 +144,44 @@ func (s *shell) param(p *syntax.ParamExp, quoted bool) value {
 	if p.Exp != nil && p.Exp.Word != nil { // what is substituted in it runs
 		s.substitutions(p.Exp.Word)
 	}
-	if p.Param == nil || p.Names != 0 || p.Flags != nil || len(p.Modifiers) > 0 {
+	switch {
+	case p.Param == nil || p.Names != 0 || p.Flags != nil || len(p.Modifiers) > 0:
 		return value{any: []string{unknown}}
-	}
-	if p.Length || p.Width || p.IsSet {
+	case p.Length || p.Width || p.IsSet:
 		return value{any: []string{"7"}}
 	}
 	v := s.lookUp(p.Param.Value)
-	if p.Excl {
-		v = s.indirect(v)
-	}
-	set := len(v.any) > 0 || v.list != nil
-	if v.list != nil {
+	switch {
+	case p.Excl:
+		v = v.derived()
+	case v.list != nil:
 		v = elements(p, v)
 	}
-	if p.Exp != nil {
-		return s.modified(p, v, set, quoted)
+	set := len(v.any) > 0 || v.list != nil
+	switch {
+	case p.Exp != nil:
+		return s.modified(p, v, set)
+	case set && (p.Slice != nil || p.Repl != nil) && v.list == nil:
+		return v.derived()
+	case set:
+		return v
+	case temporary[p.Param.Value]:
+		return value{any: []string{"/tmp/tmpdir/folder"}}
+	case quoted:
+		return value{any: []string{unknown}}
 	}
-	if !set {
-		switch {
-		case temporary[p.Param.Value]:
-			return value{any: []string{"/tmp/tmpdir/folder"}}
-		case quoted:
-			return value{any: []string{unknown}}
-		}
-		return value{any: []string{splitting}}
-	}
-	for i, text := range v.any {
-		switch {
-		case p.Slice != nil:
-			v.any = replaced(v.any, i, slice(text, p.Slice))
-		case p.Repl != nil:
-			v.any = replaced(v.any, i, s.replace(text, p.Repl))
-		}
-	}
-	return v
+	return value{any: []string{splitting}}
 }
 
-// replaced returns a copy of a list with another text at i.
-func replaced(list []string, i int, text string) []string {
-	list = append([]string{}, list...)
-	list[i] = text
-	return list
-}
-
-func (s *shell) indirect(v value) value {
+// derived is what an expansion makes of a value that is not carried out.
+func (v value) derived() value {
 	var all value
-	for _, name := range v.any {
-		all.any = append(all.any, s.lookUp(name).any...)
+	for _, text := range v.any {
+		if hasUnknown(text) {
+			all.any = append(all.any, filtered(text))
+		} else {
+			all.any = append(all.any, computed)
+		}
 	}
 	return all
 }
@@ -227,12 +196,10 @@ func subscript(p *syntax.ParamExp) string {
 // elements returns ${list[@]} as a list, and ${list[i]} as any of its elements.
 func elements(p *syntax.ParamExp, v value) value {
 	switch {
-	case p.Param.Value == "@" || p.Param.Value == "*":
+	case p.Param.Value == "@" || p.Param.Value == "*" || subscript(p) == "@" || subscript(p) == "*":
 		return v
 	case p.Index == nil:
-		return value{any: append([]string{}, v.list[:min(1, len(v.list))]...)}
-	case subscript(p) == "@" || subscript(p) == "*":
-		return v
+		return value{any: slices.Clone(v.list[:min(1, len(v.list))])}
 	}
 	if i, err := strconv.Atoi(subscript(p)); err == nil && i >= 0 && i < len(v.list) {
 		return value{any: []string{v.list[i]}}
@@ -240,144 +207,60 @@ func elements(p *syntax.ParamExp, v value) value {
 	return value{any: atMost(v.list)}
 }
 
-// modified carries out ${x:-word}, ${x%pattern}, ${x^^} and their like.
-func (s *shell) modified(p *syntax.ParamExp, v value, set, quoted bool) value {
-	word := func() value { return value{any: s.one(p.Exp.Word)} }
-	switch p.Exp.Op {
+// modified carries out ${x:-word}, ${x%pattern} and their like.
+func (s *shell) modified(p *syntax.ParamExp, v value, set bool) value {
+	switch op := p.Exp.Op; op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if !set || len(v.any) == 1 && v.any[0] == "" {
-			if v = word(); p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			v = value{any: s.one(p.Exp.Word)}
+			if op == syntax.AssignUnset || op == syntax.AssignUnsetOrNull {
 				s.assign(p.Param.Value, v, false)
 			}
 		}
 		return v
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		return value{any: append([]string{""}, word().any...)}
+		return value{any: append([]string{""}, s.one(p.Exp.Word)...)}
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if set {
 			return v
 		}
-		return value{any: []string{unknown}}
-	}
-	if !set {
-		return value{any: []string{unknown}}
-	}
-	pattern := ""
-	if words := s.one(p.Exp.Word); len(words) == 1 {
-		pattern = words[0]
-	}
-	for i, text := range v.any {
-		v.any = replaced(v.any, i, modify(text, p.Exp.Op, pattern))
-	}
-	return v
-}
-
-func modify(text string, op syntax.ParExpOperator, pattern string) string {
-	switch op {
-	case syntax.UpperAll:
-		return strings.ToUpper(text)
-	case syntax.LowerAll:
-		return strings.ToLower(text)
-	case syntax.UpperFirst, syntax.LowerFirst:
-		if text == "" {
-			return text
-		}
-		if op == syntax.UpperFirst {
-			return strings.ToUpper(text[:1]) + text[1:]
-		}
-		return strings.ToLower(text[:1]) + text[1:]
-	case syntax.OtherParamOps:
-		if pattern == "E" {
-			return ansi(text)
-		}
-		return text
 	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
-		if hasUnknown(text) || hasUnknown(pattern) {
-			return filtered(text)
+		if set {
+			pattern := s.one(p.Exp.Word)
+			all := value{list: v.list}
+			for _, text := range v.any {
+				all.any = append(all.any, cutPattern(text, op, pattern))
+			}
+			return all
 		}
-		return cutPattern(text, op, pattern)
+	default:
+		if set {
+			return v.derived()
+		}
 	}
-	return filtered(text)
+	return value{any: []string{unknown}}
 }
 
-// cutPattern removes what a pattern matches at one end of a text.
-func cutPattern(text string, op syntax.ParExpOperator, pattern string) string {
-	smallest := op == syntax.RemSmallSuffix || op == syntax.RemSmallPrefix
-	prefix := op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix
+// cutPattern removes what a pattern matches at one end of a text; * matches a slash too.
+func cutPattern(text string, op syntax.ParExpOperator, patterns []string) string {
 	const most = 4096
-	if len(text) > most {
-		return unknown
+	if len(patterns) != 1 || hasUnknown(text+patterns[0]) || len(text) > most {
+		return filtered(text)
 	}
+	pattern, flat := strings.ReplaceAll(patterns[0], "/", gap), strings.ReplaceAll(text, "/", gap)
 	for i := range len(text) + 1 {
 		n := i
-		if !smallest {
+		if op == syntax.RemLargeSuffix || op == syntax.RemLargePrefix {
 			n = len(text) - i
 		}
-		part, rest := text[:n], text[n:]
-		if !prefix {
-			part, rest = text[len(text)-n:], text[:len(text)-n]
-		}
-		if globMatch(pattern, part) {
-			return rest
+		if op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix {
+			n = len(text) - n
+			if ok, _ := path.Match(pattern, flat[n:]); ok {
+				return text[:n]
+			}
+		} else if ok, _ := path.Match(pattern, flat[:n]); ok {
+			return text[n:]
 		}
 	}
 	return text
-}
-
-// globMatch reports whether a pattern of the shell matches a text; * matches a slash too.
-func globMatch(pattern, text string) bool {
-	const slash = "\x07"
-	ok, _ := path.Match(strings.ReplaceAll(pattern, "/", slash), strings.ReplaceAll(text, "/", slash))
-	return ok
-}
-
-func slice(text string, sl *syntax.Slice) string {
-	number := func(x syntax.ArithmExpr, absent int) (int, bool) {
-		if x == nil {
-			return absent, true
-		}
-		word, ok := x.(*syntax.Word)
-		if !ok {
-			return 0, false
-		}
-		n, err := strconv.Atoi(word.Lit())
-		return n, err == nil
-	}
-	offset, ok := number(sl.Offset, 0)
-	length, known := number(sl.Length, len(text))
-	if !ok || !known || hasUnknown(text) {
-		return filtered(text)
-	}
-	if offset < 0 {
-		offset += len(text)
-	}
-	offset = min(max(offset, 0), len(text))
-	end := offset + length
-	if length < 0 {
-		end = len(text) + length
-	}
-	return text[offset:min(max(end, offset), len(text))]
-}
-
-// replace carries out ${x/a/b}. It knows patterns without special characters.
-func (s *shell) replace(text string, r *syntax.Replace) string {
-	from, to := s.one(r.Orig), s.one(r.With)
-	if len(from) != 1 || len(to) != 1 || hasUnknown(text+from[0]+to[0]) || strings.ContainsAny(from[0], "*?[") || from[0] == "" {
-		return filtered(text)
-	}
-	switch {
-	case r.All:
-		return strings.ReplaceAll(text, from[0], to[0])
-	case from[0][0] == '#':
-		if rest, ok := strings.CutPrefix(text, from[0][1:]); ok {
-			return to[0] + rest
-		}
-		return text
-	case from[0][0] == '%':
-		if rest, ok := strings.CutSuffix(text, from[0][1:]); ok {
-			return rest + to[0]
-		}
-		return text
-	}
-	return strings.Replace(text, from[0], to[0], 1)
 }

@@ -203,8 +203,8 @@ func (s *shell) write(word string) {
 	if !ok || file == "" {
 		return
 	}
-	for _, rule := range s.writeRules() {
-		if rule.matches(file) {
+	for _, rule := range writeRules {
+		if s.named(file, rule.files) {
 			s.deny(rule.category, "it changes "+word+": "+rule.what+". Keep changes in the project, or ask the person.")
 			return
 		}
@@ -219,12 +219,7 @@ func (s *shell) write(word string) {
 
 // isRecord reports whether a file is a log of the system or a history of commands.
 func (s *shell) isRecord(file string) bool {
-	for _, rule := range s.writeRules() {
-		if rule.category == Tracks && file != "" {
-			return rule.matches(file)
-		}
-	}
-	return false
+	return file != "" && s.named(file, records)
 }
 
 func harmlessDevice(file string) bool {
@@ -235,24 +230,17 @@ func harmlessDevice(file string) bool {
 	return under(name, "fd") || under(name, "pts") || under(name, "shm") || words2set("null zero stdout stderr stdin tty full random urandom ptmx")[name]
 }
 
-// A writeRule says why a file must not be written.
-type writeRule struct {
-	category Category
-	what     string
-	files    string // separated by spaces: absolute, or ~/… in the home folder, or ./… in the project; with all below them, "…*" for any ending
-	home     string
-	project  string
-}
-
-func (r writeRule) matches(file string) bool {
-	for _, pattern := range strings.Fields(r.files) {
+// named reports whether a file is one of those that words name, or is below one: absolute, or ~/…
+// in the home folder, or ./… in the project; "…*" is any ending.
+func (s *shell) named(file, words string) bool {
+	for _, pattern := range strings.Fields(words) {
 		if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
-			if r.home == "" {
+			if s.Home == "" {
 				continue
 			}
-			pattern = path.Join(r.home, rest)
+			pattern = path.Join(s.Home, rest)
 		} else if rest, ok := strings.CutPrefix(pattern, "./"); ok {
-			pattern = path.Join(r.project, rest)
+			pattern = path.Join("/", s.Project, rest)
 		}
 		if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(file, prefix) || !ok && under(file, pattern) {
 			return true
@@ -261,24 +249,19 @@ func (r writeRule) matches(file string) bool {
 	return false
 }
 
-func (s *shell) writeRules() []writeRule {
-	rules := []writeRule{
-		{category: Disks, what: "a disk, where it destroys the file systems", files: "/dev/sd* /dev/hd* /dev/nvme* /dev/vd* /dev/xvd* /dev/disk* /dev/rdisk* /dev/mmcblk* /dev/md* /dev/dm-* /dev/mapper/* /dev/loop* /dev/mem /dev/kmem /dev/port"},
-		{category: System, what: "the kernel reads it as an order", files: "/proc/sysrq-trigger /proc/sys /sys /etc/sysctl.conf /etc/sysctl.d /etc/modprobe.d /etc/modules /boot /etc/fstab /etc/hosts /etc/resolv.conf /etc/selinux /etc/hostname"},
-		{category: Privilege, what: "it says who may do what on this machine", files: "/etc/sudoers /etc/sudoers.d /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/pam.d /etc/security /etc/doas.conf"},
-		{category: Persistence, what: "programs in it start by themselves later", files: "~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.pam_environment ~/.config/fish ~/.config/autostart ~/.config/systemd ~/.config/environment.d ~/Library/LaunchAgents ~/.ssh ~/.vimrc ~/.emacs ~/.tmux.conf /etc/cron* /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /etc/init.d /etc/rc.local /etc/rc.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/environment /etc/ld.so.preload /etc/ld.so.conf* /Library/LaunchDaemons /Library/LaunchAgents /etc/xdg /etc/udev /etc/anacrontab /var/spool/at"},
-		{category: GitConfig, what: "git runs programs that it names", files: "~/.gitconfig ~/.config/git /etc/gitconfig ./.git/config ./.git/hooks ./.git/info/attributes"},
-		{category: Credentials, what: "it contains credentials", files: "~/.aws/credentials ~/.netrc ~/.git-credentials ~/.docker/config.json ~/.kube/config ~/.npmrc ~/.pypirc ~/.gnupg"},
-		{category: Tracks, what: "it is a log or a record of commands", files: "/var/log ~/.bash_history ~/.zsh_history ~/.python_history ~/.mysql_history ~/.psql_history ~/.node_repl_history /var/run/utmp"},
-		{category: Firewall, what: "it says who may reach this machine", files: "/etc/iptables /etc/nftables.conf /etc/ufw /etc/firewalld /etc/hosts.allow /etc/hosts.deny /etc/pf.conf"},
-	}
-	for i := range rules {
-		rules[i].home, rules[i].project = s.Home, s.Project
-	}
-	if s.Project == "" {
-		for i := range rules {
-			rules[i].project = "/"
-		}
-	}
-	return rules
+const records = "/var/log ~/.bash_history ~/.zsh_history ~/.python_history ~/.mysql_history ~/.psql_history ~/.node_repl_history /var/run/utmp"
+
+// writeRules say why files must not be written.
+var writeRules = []struct {
+	category    Category
+	what, files string
+}{
+	{Disks, "a disk, where it destroys the file systems", "/dev/sd* /dev/hd* /dev/nvme* /dev/vd* /dev/xvd* /dev/disk* /dev/rdisk* /dev/mmcblk* /dev/md* /dev/dm-* /dev/mapper/* /dev/loop* /dev/mem /dev/kmem /dev/port"},
+	{System, "the kernel reads it as an order", "/proc/sysrq-trigger /proc/sys /sys /etc/sysctl.conf /etc/sysctl.d /etc/modprobe.d /etc/modules /boot /etc/fstab /etc/hosts /etc/resolv.conf /etc/selinux /etc/hostname"},
+	{Privilege, "it says who may do what on this machine", "/etc/sudoers /etc/sudoers.d /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/pam.d /etc/security /etc/doas.conf"},
+	{Persistence, "programs in it start by themselves later", "~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.pam_environment ~/.config/fish ~/.config/autostart ~/.config/systemd ~/.config/environment.d ~/Library/LaunchAgents ~/.ssh ~/.vimrc ~/.emacs ~/.tmux.conf /etc/cron* /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /etc/init.d /etc/rc.local /etc/rc.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/environment /etc/ld.so.preload /etc/ld.so.conf* /Library/LaunchDaemons /Library/LaunchAgents /etc/xdg /etc/udev /etc/anacrontab /var/spool/at"},
+	{GitConfig, "git runs programs that it names", "~/.gitconfig ~/.config/git /etc/gitconfig ./.git/config ./.git/hooks ./.git/info/attributes"},
+	{Credentials, "it contains credentials", "~/.aws/credentials ~/.netrc ~/.git-credentials ~/.docker/config.json ~/.kube/config ~/.npmrc ~/.pypirc ~/.gnupg"},
+	{Tracks, "it is a log or a record of commands", records},
+	{Firewall, "it says who may reach this machine", "/etc/iptables /etc/nftables.conf /etc/ufw /etc/firewalld /etc/hosts.allow /etc/hosts.deny /etc/pf.conf"},
 }

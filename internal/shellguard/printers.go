@@ -9,37 +9,64 @@ import (
 var printers map[string]func(*command) string
 
 func fillPrinters() {
-	printers = map[string]func(*command) string{
-		"echo": printEcho, "cat": printFiles, "bat": printFiles, "tac": printFiles, "base64": printDecoded, "base32": printDecoded, "xxd": printDecoded,
-		"openssl": printDecoded, "gpg": printDecoded, "gzip": printDecoded, "gunzip": printDecoded, "zcat": printDecoded, "bzcat": printDecoded, "bunzip2": printDecoded,
-		"xzcat": printDecoded, "unxz": printDecoded, "xz": printDecoded, "zstdcat": printDecoded, "zstd": printDecoded, "uudecode": printDecoded, "basenc": printDecoded,
-		"rev": printReversed, "tr": printTranslated, "sed": printFiltered, "awk": printFiltered, "gawk": printFiltered, "cut": printFiltered, "perl": printFiltered,
-		"head": printFiles, "tail": printFiles, "sort": printFiles, "uniq": printFiles, "grep": printFound, "egrep": printFound, "rg": printFound, "strings": printFiltered,
-		"curl": printDownload, "wget": printDownload, "fetch": printDownload, "lynx": printDownload, "aria2c": printDownload, "http": printDownload, "https": printDownload,
-		"mktemp": func(c *command) string {
-			if len(c.options("p", "suffix", "tmpdir").of("p")) > 0 {
-				return unknown
-			}
-			return "/tmp/mktemp/made"
-		},
-		"pwd":      func(c *command) string { return orUnknown(c.dir) },
-		"which":    func(c *command) string { return c.options().words(1) },
-		"type":     func(c *command) string { return orUnknown(c.options().words(1)) },
-		"dirname":  func(c *command) string { return c.eachOperand(path.Dir) },
-		"basename": func(c *command) string { return c.eachOperand(path.Base) },
-		"realpath": func(c *command) string { return c.eachOperand(c.absolute) },
-		"readlink": func(c *command) string { return c.eachOperand(c.absolute) },
-		"ls":       printListed, "yes": printEcho, "jq": printFiltered, "true": printNothing, "false": printNothing, ":": printNothing, "sleep": printNothing, "test": printNothing,
+	printers = map[string]func(*command) string{}
+	for _, row := range printerRows {
+		for _, name := range strings.Fields(row.names) {
+			printers[name] = row.print
+		}
 	}
-	for _, name := range strings.Fields("nc ncat netcat dig nslookup host drill telnet xclip xsel pbpaste wl-paste redis-cli psql mysql mongosh journalctl dmesg printenv mail ftp socat whois") {
-		printers[name] = func(*command) string { return foreign }
-	}
-	for _, name := range strings.Fields("date whoami hostname nproc uname arch id") {
-		printers[name] = func(*command) string { return "x" }
-	}
-	for _, name := range strings.Fields("ssh-agent brew pyenv rbenv nodenv goenv jenv direnv conda mamba micromamba fnm starship zoxide mise rtx asdf opam luarocks dircolors lesspipe thefuck minikube npm keychain gpg-agent register-python-argcomplete") {
-		printers[name] = printTrusted
-	}
+}
+
+func prints(text string) func(*command) string { return func(*command) string { return text } }
+
+var printerRows = []struct {
+	names string
+	print func(*command) string
+}{
+	{"echo yes", printEcho},
+	{"cat bat tac head tail sort uniq", printFiles},
+	{"sed awk gawk cut perl strings jq", printFiltered},
+	{"base64 base32 basenc xxd openssl gpg gzip gunzip zcat bzcat bunzip2 xz xzcat unxz zstd zstdcat uudecode", printDecoded},
+	{"rev tr", printHidden},
+	{"grep egrep rg", printFound},
+	{"curl wget fetch lynx aria2c http https", printDownload},
+	{"ls", printListed},
+	{"true false : sleep test", prints("")},
+	{"date whoami hostname nproc uname arch id", prints("x")},
+	{"nc ncat netcat dig nslookup host drill telnet xclip xsel pbpaste wl-paste " +
+		"redis-cli psql mysql mongosh journalctl dmesg printenv mail ftp socat whois", prints(foreign)},
+	{"ssh-agent brew pyenv rbenv nodenv goenv jenv direnv conda mamba micromamba fnm starship zoxide " +
+		"mise rtx asdf opam luarocks dircolors lesspipe thefuck minikube npm keychain gpg-agent register-python-argcomplete", printTrusted},
+	{"pgrep pidof", printProcesses},
+	{"git-merge-base git-describe git-symbolic-ref git-rev-list git-hash-object git-write-tree git-branch", prints("x")},
+	{"git-log git-notes git-cat-file git-config git-for-each-ref git-blame git-show", prints(foreign)},
+	{"git-ls-files", prints("./found")},
+	{"git-diff git-diff-tree git-diff-index git-status git-grep", func(c *command) string {
+		if c.hasWord("-z", "-l", "--name-only", "--porcelain", "-s", "--short", "-m", "-o", "-d", "--others", "--deleted", "--modified", "--cached") {
+			return "./found"
+		}
+		return foreign
+	}},
+	{"git-rev-parse", func(c *command) string {
+		switch {
+		case c.hasWord("--show-toplevel"):
+			return orUnknown(c.Project)
+		case c.hasWord("--git-dir", "--git-common-dir", "--absolute-git-dir"):
+			return orUnknown(path.Join(c.Project, ".git"))
+		}
+		return "x"
+	}},
+	{"mktemp", func(c *command) string {
+		if len(c.options("p", "suffix", "tmpdir").of("p")) > 0 {
+			return unknown
+		}
+		return "/tmp/mktemp/made"
+	}},
+	{"pwd", func(c *command) string { return orUnknown(c.dir) }},
+	{"which type", func(c *command) string { return orUnknown(c.options().words(1)) }},
+	{"dirname", func(c *command) string { return c.eachOperand(path.Dir) }},
+	{"basename", func(c *command) string { return c.eachOperand(path.Base) }},
+	{"realpath readlink", func(c *command) string { return c.eachOperand(c.absolute) }},
 }
 
 func orUnknown(text string) string {
@@ -48,8 +75,6 @@ func orUnknown(text string) string {
 	}
 	return text
 }
-
-func printNothing(*command) string { return "" }
 
 // printTrusted is the output of tools whose documentation says to run it by eval.
 func printTrusted(c *command) string {
@@ -140,57 +165,26 @@ func printDecoded(c *command) string {
 	if len(o.operands) > 0 && c.name != "openssl" {
 		text = c.content(o.operands[0])
 	}
-	if kind := origin(text); kind == downloaded || kind == foreign {
-		return kind
+	return hidden(text)
+}
+
+// printHidden is the output of a filter whose use on a text of this command is to hide it.
+func printHidden(c *command) string {
+	if !c.in.given { // it reads a file
+		return decoded + unknown
 	}
-	if !hasUnknown(text) && text != "" {
-		decoder := map[string]func(string) (string, bool){"base64": fromBase64, "base32": fromBase32, "xxd": fromHex, "openssl": fromBase64}[c.name]
-		if decoder != nil {
-			if plain, ok := decoder(text); ok {
-				return plain
-			}
-		}
+	return hidden(c.in.text)
+}
+
+// hidden is what a decoder makes of a text: computed if the text is known.
+func hidden(text string) string {
+	switch kind := origin(text); {
+	case kind == downloaded || kind == foreign:
+		return filtered(text)
+	case kind == "" && strings.TrimSpace(text) != "" || isComputed(text):
+		return decoded + computed
 	}
 	return decoded
-}
-
-func printReversed(c *command) string {
-	if !c.in.given || hasUnknown(c.in.text) {
-		return orUnknown(filtered(orInput(c.in)) + rest(c))
-	}
-	return reverseLines(c.in.text)
-}
-
-// rest marks the output of a filter that reads a file.
-func rest(c *command) string {
-	if len(c.options().operands) > 0 {
-		return decoded
-	}
-	return ""
-}
-
-func printTranslated(c *command) string {
-	o := c.options()
-	if !c.in.given || origin(c.in.text) != "" {
-		if kind := origin(c.in.text); kind == downloaded || kind == foreign {
-			return kind
-		}
-		return decoded
-	}
-	switch {
-	case o.has("d") && len(o.operands) == 1:
-		return strings.Map(func(r rune) rune {
-			if strings.ContainsRune(setOf(ansi(o.operands[0])), r) {
-				return -1
-			}
-			return r
-		}, c.in.text)
-	case !o.has("d", "s", "c", "C") && len(o.operands) == 2:
-		if text, ok := translate(c.in.text, o.operands[0], o.operands[1]); ok {
-			return text
-		}
-	}
-	return filtered(c.in.text)
 }
 
 // printDownload is the output of curl and wget, and what they write to files.

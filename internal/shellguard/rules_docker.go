@@ -22,14 +22,12 @@ func runDocker(c *command) string {
 		return unknown
 	}
 	sub := &command{c.shell, c.name, words[1:], c.in}
+	if judge := rules["docker-"+words[0]]; judge != nil {
+		judge(sub)
+	}
 	switch words[0] {
-	case "run", "create":
-		sub.container()
 	case "exec":
 		o := sub.leading("e", "env", "u", "user", "w", "workdir", "env-file")
-		if o.has("privileged") {
-			c.deny(Container, "--privileged gives the container power over the machine. Leave it out.")
-		}
 		sub.inContainer(o.operands[min(1, len(o.operands)):])
 		return foreign
 	case "logs":
@@ -39,25 +37,6 @@ func runDocker(c *command) string {
 			inner := &command{c.shell, c.name, sub.args[i+1:], c.in}
 			o := inner.leading("e", "env", "u", "user", "w", "workdir", "index")
 			inner.inContainer(o.operands[min(1, len(o.operands)):])
-		}
-		if o := sub.options("f", "p", "file", "project-name"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
-			c.ask(Container, "it removes the volumes with their data. Use docker compose down without -v.")
-		}
-	case "rm", "stop", "kill", "rmi":
-		if slices.ContainsFunc(sub.args, func(w string) bool { return origin(w) == foreign || strings.Contains(w, allContainers) }) || sub.hasWord("--all", "-a") {
-			c.deny(Container, "it ends or removes all containers of the machine, also those that you did not start. Name yours.")
-		}
-	case "system", "volume", "builder", "network":
-		o := sub.options("filter")
-		switch first := o.words(1); {
-		case words[0] == "system" && first == "prune" && o.has("a", "volumes", "all"), words[0] == "volume" && first == "prune":
-			c.deny(Container, "it removes what no container uses now, with its data. Remove what you made, by name.")
-		case words[0] == "volume" && (first == "rm" || first == "remove"):
-			c.ask(Container, "it removes a volume with its data. Ask the person.")
-		}
-	case "swarm", "plugin", "context":
-		if words[0] != "context" && !sub.hasWord("ls", "inspect") {
-			c.deny(Container, "it changes docker itself. Leave that to the person.")
 		}
 	case "cp":
 		c.copyOf(firstOf(sub.options().operands))
@@ -72,58 +51,22 @@ func runDocker(c *command) string {
 // inContainer judges a command in a container that runs. It cannot reach the machine, but the data
 // of a database is as lost as elsewhere.
 func (c *command) inContainer(words []string) {
-	sub := *c.judgement
-	sub.verdict, sub.Context.Unknown = Verdict{Decision: Allow}, Allow
-	s := c.fork()
-	s.judgement = &sub
+	s := c.apart()
 	s.dir = ""
-	sub.Off = nil
-	for _, category := range Categories() {
-		if category != Database {
-			sub.Off = append(sub.Off, category)
-		}
-	}
+	s.Off = slices.DeleteFunc(Categories(), func(category Category) bool { return category == Database })
 	s.simple(words, c.in)
-	c.steps = sub.steps
-	if sub.verdict.Decision != Allow && sub.verdict.Category == Database {
-		c.deny(Database, sub.verdict.Reason)
+	c.steps = s.steps
+	if s.verdict.Decision != Allow && s.verdict.Category == Database {
+		c.deny(Database, s.verdict.Reason)
 	}
 }
 
 // allContainers is what 'docker ps -q' prints.
 const allContainers = unknown + "containers"
 
-// container judges the options that let a container reach the machine.
-func (c *command) container() {
+// judgeMounts judges the folders of the machine that a container gets.
+func judgeMounts(c *command) {
 	o := c.leading(dockerValues...)
-	escape := func(what string) {
-		c.deny(Container, what+" gives the container power over the machine. Leave it out, and mount only folders of the project.")
-	}
-	if o.has("privileged") {
-		escape("--privileged")
-	}
-	for _, name := range []string{"pid", "ipc", "userns", "uts", "cgroupns"} {
-		for _, text := range o.of(name) {
-			if text == "host" {
-				escape("--" + name + "=host")
-			}
-		}
-	}
-	for _, text := range o.of("cap-add") {
-		if slices.Contains([]string{"ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO", "NET_ADMIN", "BPF"}, strings.TrimPrefix(strings.ToUpper(text), "CAP_")) {
-			escape("--cap-add " + text)
-		}
-	}
-	for _, text := range o.of("security-opt") {
-		if strings.Contains(text, "unconfined") || strings.Contains(text, "disable") {
-			escape("--security-opt " + text)
-		}
-	}
-	for _, text := range o.of("device") {
-		if !strings.HasPrefix(text, "/dev/dri") && !strings.HasPrefix(text, "nvidia") {
-			escape("--device " + text)
-		}
-	}
 	for _, text := range o.of("v", "volume") {
 		source, _, _ := strings.Cut(text, ":")
 		c.mounted(source)
@@ -154,28 +97,5 @@ func (c *command) mounted(source string) {
 		c.deny(Container, "it mounts "+source+", so that the container can change the machine. Mount only folders of the project.")
 	default:
 		c.read(source)
-	}
-}
-
-func judgeContainerTools(c *command) {
-	switch c.name {
-	case "docker-compose":
-		if o := c.options("f", "p", "file"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
-			c.ask(Container, "it removes the volumes with their data. Use docker-compose down without -v.")
-		}
-	case "ctr", "crictl", "runc", "machinectl", "lxc-attach":
-		if !c.hasWord("ls", "list", "ps", "images", "version", "--version", "info") {
-			c.deny(Container, "it controls containers below docker. Use docker.")
-		}
-	case "lxc":
-		if c.hasWord("security.privileged=true") || c.hasWord("delete", "stop") {
-			c.deny(Container, "it makes privileged containers or removes them. Leave that to the person.")
-		}
-	case "kubeadm":
-		if c.hasWord("reset", "init", "join") {
-			c.deny(Cloud, "it changes or removes a cluster. Leave that to the person.")
-		}
-	case "debugfs":
-		c.deny(Disks, "it works on a disk below its file system. Leave disks alone.")
 	}
 }

@@ -2,6 +2,7 @@ package shellguard
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -94,13 +95,13 @@ func (c *command) writeInto(destination string, sources []string) {
 
 // judgePatch judges the files of a patch, in its argument or its input.
 func judgePatch(c *command) {
-	for _, file := range PatchFiles(strings.Join(c.args, "\n") + "\n" + c.in.text) {
+	for _, file := range PatchFiles(strings.Join(c.args, "\n") + "\n" + c.orders()) {
 		c.write(file)
 	}
 }
 
 func judgeTruncate(c *command) {
-	for _, word := range c.options("s", "r", "size", "reference").operands {
+	for _, word := range c.options("s", "r", "size", "reference", "d", "t").operands {
 		c.write(word)
 	}
 }
@@ -128,8 +129,16 @@ func judgeSed(c *command) {
 		for _, m := range sedRuns().FindAllStringSubmatch(text, maxAlternatives) {
 			c.nested(m[1], nil, input{})
 		}
-		for _, run := range sedEvaluated(text) {
-			c.nested(run, nil, input{})
+		seen := ""
+		for _, m := range sedReplaces().FindAllStringSubmatchIndex(text, -1) {
+			delimiter := text[m[2]:m[3]]
+			if strings.Contains(seen, delimiter) {
+				continue
+			}
+			seen += delimiter
+			if regexp.MustCompile(regexp.QuoteMeta(delimiter) + `[gpiImM0-9]*e[gpiIemM0-9]*(?:$|[\s;}])`).MatchString(text[m[3]:]) {
+				c.cannotJudge("sed would run what it puts in")
+			}
 		}
 	}
 	inPlace := slices.ContainsFunc(c.args, func(arg string) bool {
@@ -144,47 +153,14 @@ func judgeSed(c *command) {
 	}
 }
 
-var sedRuns = units.Pattern(`(?m)(?:^|[;{])\s*(?:[0-9$,!~+]*|/[^/\n]*/!?)\s*e ?(.+)$`)
-
-// sedEvaluated returns the texts that 's/a/text/e' of GNU sed puts in and runs.
-func sedEvaluated(script string) []string {
-	var all []string
-	for i := 0; i+1 < len(script) && len(all) < maxAlternatives; i++ {
-		if script[i] != 's' || i > 0 && !strings.Contains(" \t\n;{}!/$0123456789", script[i-1:i]) || strings.Contains(" \t\n\\", script[i+1:i+2]) {
-			continue
-		}
-		_, rest, ok := sedPart(script[i+2:], script[i+1])
-		text, flags, closed := sedPart(rest, script[i+1])
-		if !ok || !closed {
-			continue
-		}
-		flags = flags[:len(flags)-len(strings.TrimLeft(flags, "gpiIemM0123456789"))]
-		if strings.Contains(flags, "e") {
-			all = append(all, strings.ReplaceAll(text, "&", unknown))
-		}
-	}
-	return all
-}
-
-// sedPart cuts a text at the first delimiter that has no backslash before it.
-func sedPart(text string, delimiter byte) (part, rest string, ok bool) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case delimiter:
-			return strings.ReplaceAll(text[:i], `\`+string(delimiter), string(delimiter)), text[i+1:], true
-		}
-	}
-	return "", "", false
-}
+var (
+	sedRuns     = units.Pattern(`(?m)(?:^|[;{])\s*(?:[0-9$,!~+]*|/[^/\n]*/!?)\s*e ?(.+)$`)
+	sedReplaces = units.Pattern(`(?:^|[ \t\n;{}!/$0-9])s([!-\[\]-~])`)
+)
 
 // judgeRsync judges what rsync copies, removes and sends.
 func judgeRsync(c *command) {
 	o := c.options("e", "f", "rsh", "exclude", "include", "exclude-from", "files-from", "filter", "password-file")
-	for _, text := range o.of("e", "rsh") {
-		c.nested(text, nil, input{})
-	}
 	if len(o.operands) < 2 || o.has("n", "dry-run", "list-only") {
 		return
 	}
@@ -218,9 +194,6 @@ func isRemote(word string) bool {
 func judgeTar(c *command) {
 	runs := []string{"I", "F", "to-command", "checkpoint-action", "use-compress-program", "info-script", "new-volume-script", "rmt-command", "rsh-command"}
 	o := c.options(append([]string{"f", "C", "T", "X", "exclude", "file", "directory"}, runs...)...)
-	for _, text := range o.of(runs...) {
-		c.nested(strings.TrimPrefix(text, "exec="), nil, input{})
-	}
 	for i, arg := range c.args {
 		if i > 0 || strings.ContainsAny(arg, "./") {
 			c.read(arg)
@@ -249,76 +222,10 @@ func judgeTar(c *command) {
 	}
 }
 
-// diskName is how macOS names a disk.
-var diskName = units.Pattern(`^r?disk\d`)
-
-func judgeFormat(c *command) {
-	for _, word := range c.options("t", "L", "b", "N", "U").operands {
-		if strings.HasPrefix(word, "/dev/") || hasUnknown(word) || diskName().MatchString(word) {
-			c.deny(Disks, "it creates a file system on "+word+" and so destroys what is there. Use an image file in the project.")
-		}
-	}
-}
-
-// judgeDisk judges the tools of disks and volumes. Those that only list are allowed.
-func judgeDisk(c *command) {
-	o := c.options("t", "s", "b")
-	harmful := false
-	switch c.name {
-	case "fdisk", "gdisk", "parted", "sfdisk", "sgdisk", "cfdisk":
-		harmful = !o.has("l", "list", "p", "print", "V", "version", "d", "dump") && !c.hasWord("print") && len(o.operands) > 0
-	case "wipefs":
-		harmful = o.has("a", "all", "o", "f", "force")
-	case "hdparm":
-		harmful = slices.ContainsFunc(c.args, func(arg string) bool {
-			return strings.HasPrefix(arg, "--security") || strings.HasPrefix(arg, "--trim") || strings.HasPrefix(arg, "--make-bad")
-		})
-	case "badblocks":
-		harmful = o.has("w")
-	case "nvme":
-		harmful = c.hasWord("format", "sanitize", "delete-ns", "write-zeroes")
-	case "cryptsetup":
-		harmful = c.hasWord("luksFormat", "erase", "luksErase", "luksKillSlot", "luksRemoveKey", "reencrypt")
-	case "mdadm":
-		harmful = c.hasWord("--stop", "--zero-superblock", "--fail", "--remove", "--create", "-S", "-C")
-	case "zpool", "zfs":
-		harmful = c.hasWord("destroy", "labelclear", "rollback")
-	case "btrfs":
-		harmful = strings.HasPrefix(strings.Join(c.args, " "), "subvolume delete")
-	case "diskutil":
-		harmful = slices.ContainsFunc(c.args, func(arg string) bool {
-			return strings.HasPrefix(strings.ToLower(arg), "erase") || words2set("partitionDisk secureErase zeroDisk reformat apfs")[arg]
-		}) && !c.hasWord("list", "info")
-	case "fsck", "tune2fs":
-		harmful = c.name == "fsck" && o.has("y", "a", "p")
-	default:
-		harmful = len(c.args) > 0
-	}
-	if harmful {
-		c.deny(Disks, c.name+" changes disks or volumes and can destroy what is on them. Leave disks alone.")
-	}
-}
-
 // judgePermissions judges chmod, chown and their like.
 func judgePermissions(c *command) {
 	o := c.options("m", "reference", "M")
 	words := o.operands
-	switch c.name {
-	case "umask":
-		if mode := o.words(1); mode != "" && strings.Trim(mode, "0") == "" {
-			c.deny(Permissions, "with it every user may change all new files. Use 022 or 077.")
-		}
-		return
-	case "setcap", "chattr", "chflags", "takeown", "cacls":
-		if !c.hasWord("-r") {
-			c.deny(Permissions, c.name+" gives or takes rights in a way that is hard to see and to undo. Ask the person.")
-		}
-		return
-	case "icacls", "setfacl":
-		if strings.Contains(strings.ToLower(strings.Join(c.args, " ")), "everyone") || slices.ContainsFunc(append(o.of("m"), words...), func(w string) bool { return strings.HasPrefix(w, "o::rw") || strings.HasPrefix(w, "o:rw") }) {
-			c.deny(Permissions, "with it every user may change the files. Give rights to the owner only.")
-		}
-	}
 	for _, arg := range c.args { // -x as in 'chmod -x file' is a mode
 		if c.name == "chmod" && strings.HasPrefix(arg, "-") && arg != "-" && strings.Trim(arg[1:], "rwxXst") == "" && arg != "-R" {
 			words = append([]string{arg}, words...)

@@ -1,9 +1,11 @@
 package shellguard
 
 import (
-	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // runGit judges git, and the commands that it runs by itself.
@@ -35,86 +37,13 @@ func runGit(c *command) string {
 		return ""
 	}
 	sub.args = args[1:]
-	if judge, ok := gitVerbs[args[0]]; ok {
+	if judge := rules["git-"+args[0]]; judge != nil {
 		judge(sub)
 	}
-	return sub.gitPrints(args[0])
-}
-
-var gitVerbs map[string]judge
-
-func fillGitVerbs() {
-	gitVerbs = map[string]judge{
-		"push": gitPush, "reset": gitReset, "clean": gitClean, "checkout": gitDiscard, "restore": gitDiscard, "switch": gitDiscard, "stash": gitStash,
-		"reflog": gitReflog, "gc": gitGC, "prune": gitGC, "filter-branch": gitRewrite, "filter-repo": gitRewrite, "replace": gitRewrite, "update-ref": gitUpdateRef,
-		"branch": gitBranch, "tag": gitNothing, "config": gitConfig, "clone": gitRemote, "fetch": gitRemote, "pull": gitRemote, "ls-remote": gitRemote, "remote": gitRemote,
-		"submodule": gitForeach, "bisect": gitBisect, "rebase": gitRebase, "credential": gitCredential, "rm": gitRemove, "worktree": gitWorktree,
-		"difftool": gitTool, "mergetool": gitTool, "grep": gitGrep, "send-email": gitSends, "bundle": gitNothing, "daemon": gitSends, "instaweb": gitSends,
-		"symbolic-ref": gitNothing, "diff": gitShows, "show": gitShows, "archive": gitShows, "credential-store": gitCredential, "credential-cache": gitCredential,
-		"submodule-foreach": gitForeach, "svn": gitNothing, "fast-import": gitRewrite, "mv": gitMove, "p4": gitNothing, "lfs": gitNothing,
-	}
-}
-
-func gitNothing(*command) {}
-
-// gitPrints is what git prints, as far as other commands use it.
-func (c *command) gitPrints(verb string) string {
-	switch verb {
-	case "rev-parse":
-		if c.hasWord("--show-toplevel") {
-			return orUnknown(c.Project)
-		}
-		if c.hasWord("--git-dir", "--git-common-dir", "--absolute-git-dir") {
-			return orUnknown(path.Join(c.Project, ".git"))
-		}
-		return "x"
-	case "merge-base", "describe", "symbolic-ref", "rev-list", "hash-object", "write-tree":
-		return "x"
-	case "branch":
-		return "x"
-	case "ls-files", "diff", "diff-tree", "diff-index", "status", "grep":
-		if c.hasWord("-z", "-l", "--name-only", "--porcelain", "-s", "--short", "-m", "-o", "-d", "--others", "--deleted", "--modified", "--cached") || verb == "ls-files" {
-			return "./found"
-		}
-		return foreign
-	case "log", "show", "notes", "cat-file", "config", "for-each-ref", "blame":
-		return foreign
+	if print := printers["git-"+args[0]]; print != nil {
+		return print(sub)
 	}
 	return unknown
-}
-
-// sharedBranch reports whether others are likely to work on a branch.
-func sharedBranch(ref string) bool {
-	if at := strings.LastIndexByte(ref, ':'); at >= 0 {
-		ref = ref[at+1:]
-	}
-	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "+"), "refs/heads/")
-	return words2set("main master trunk develop development production prod release stable staging gh-pages")[ref] || strings.HasPrefix(ref, "release/")
-}
-
-func gitPush(c *command) {
-	o := c.options("o", "push-option", "receive-pack", "exec", "repo")
-	for _, text := range o.of("receive-pack", "exec") {
-		c.deny(GitConfig, "--receive-pack runs "+text+". Push without it.")
-	}
-	if o.has("n", "dry-run") {
-		return
-	}
-	refs := o.operands[min(1, len(o.operands)):]
-	shared := slices.ContainsFunc(refs, sharedBranch)
-	switch {
-	case o.has("mirror", "prune"):
-		c.deny(History, "it removes the branches of the remote that are not here. Push the one branch by its name.")
-	case o.has("d", "delete"), slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, ":") }):
-		c.deny(History, "it removes a branch or tag of the remote. Leave that to the person.")
-	case o.has("f", "force") || slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, "+") }):
-		c.deny(History, "a forced push overwrites the commits of others. Push without force, or use --force-with-lease on a branch of your own.")
-	case shared && slices.ContainsFunc(o.names, func(name string) bool { return strings.HasPrefix(name, "force-with-lease") }):
-		c.deny(History, "it rewrites a branch that others use. Add commits instead.")
-	}
-	if len(o.operands) > 0 {
-		c.gitAddress(o.operands[0])
-	}
 }
 
 // clean reports whether the work tree has nothing that is not committed. It does not know that of
@@ -173,58 +102,9 @@ func gitDiscard(c *command) {
 // allHere reports whether a pathspec names no file, but all that is in a folder.
 func allHere(word string) bool { return !hasUnknown(word) && strings.Trim(word, "./*:") == "" }
 
+// gitStash marks that what is put back from the stash may be lost again.
 func gitStash(c *command) {
-	switch c.options("m", "message").words(1) {
-	case "clear":
-		c.deny(History, "it removes all stashed changes, also those of the person. Drop one stash that you made.")
-	case "pop", "apply", "branch":
-		c.elsewhere = true
-	case "drop":
-		c.ask(History, "it removes stashed changes that may be those of the person. Leave the stash.")
-	}
-}
-
-func gitReflog(c *command) {
-	if first := c.options().words(1); first == "expire" || first == "delete" {
-		c.deny(History, "it removes the record from which lost commits are found again. Leave the reflog.")
-	}
-}
-
-func gitGC(c *command) {
-	for _, arg := range c.args {
-		if strings.HasPrefix(arg, "--prune=") && arg != "--prune=never" || strings.HasPrefix(arg, "--expire") {
-			c.deny(History, "it removes commits that only the reflog still knows. Run git gc without --prune.")
-		}
-	}
-}
-
-func gitRewrite(c *command) {
-	if c.hasWord("-l", "--list", "--analyze", "--dry-run", "-h", "--help") {
-		return
-	}
-	c.deny(History, "it rewrites the history of the repository. Add commits instead.")
-	for _, arg := range c.args {
-		if strings.Contains(arg, " ") {
-			c.nested(arg, nil, input{})
-		}
-	}
-}
-
-func gitUpdateRef(c *command) {
-	if c.hasWord("-d", "--stdin", "--delete") {
-		c.deny(History, "it removes references and with them commits. Use git branch.")
-	}
-}
-
-func gitBranch(c *command) {
-	o := c.options("u", "set-upstream-to", "contains", "merged", "sort", "format")
-	if o.has("D", "f", "force", "M") || o.has("d", "delete") && o.has("f", "force") {
-		for _, name := range o.operands[:min(1, len(o.operands))] {
-			if slices.ContainsFunc(o.operands, sharedBranch) {
-				c.deny(History, "it removes or overwrites the branch "+name+", which others use. Use a branch of your own.")
-			}
-		}
-	}
+	c.elsewhere = c.elsewhere || slices.Contains([]string{"pop", "apply", "branch"}, c.options("m", "message").words(1))
 }
 
 func gitConfig(c *command) {
@@ -249,58 +129,47 @@ func gitConfig(c *command) {
 	}
 }
 
+// gitSettings are the names of settings that run programs, and the values with which they do not.
+var gitSettings = []struct {
+	names, harmless func() *regexp.Regexp
+	known           bool // a program that is known to be harmless is one of them
+}{
+	{units.Pattern(`^core\.hookspath$`), units.Pattern(`^(?:/dev/null)?$`), false},
+	{units.Pattern(`^core\.fsmonitor$`), units.Pattern(`^(?:true|false)$`), false},
+	{units.Pattern(`^pager\.|^credential\..*\.helper$|^gpg\..*\.program$`), units.Pattern(`^(?:true|false)$`), true},
+	{units.Pattern(`^core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand|worktree)$|` +
+		`^(?:diff\.external|sequence\.editor|gpg\.program|init\.templatedir|uploadpack\.packobjectshook)$|` +
+		`^(?:interactive\.difffilter|credential\.helper|sendemail\.smtpserver|web\.browser|remote\.origin\.proxy)$`), nil, true},
+	{units.Pattern(`^alias\.`), units.Pattern(`^(?:[^!]|$)`), false},
+	{units.Pattern(`^filter\..*\.(?:clean|smudge|process)$|^diff\..*\.(?:textconv|command)$|^merge\..*\.driver$|` +
+		`tool\.cmd$|\.(?:uploadpack|receivepack|vcs)$`), units.Pattern(`^git-lfs `), false},
+	{units.Pattern(`^protocol\.ext\.`), units.Pattern(`^never$`), false},
+	{units.Pattern(`^(?:url\..*insteadof$|include\.|includeif\.)`), nil, false},
+}
+
 // gitSetting judges a setting of git that runs a program.
 func (c *command) gitSetting(name, text string, stays bool) {
 	name = strings.ToLower(name)
-	if name == "core.worktree" {
-		c.elsewhere = true
-	}
-	program := harmlessProgram(text)
-	switch section, rest, _ := strings.Cut(name, "."); {
-	case name == "core.hookspath":
-		if stays && text != "/dev/null" {
+	section, _, _ := strings.Cut(name, ".")
+	c.elsewhere = c.elsewhere || name == "core.worktree"
+	for _, setting := range gitSettings {
+		if !setting.names().MatchString(name) {
+			continue
+		}
+		switch {
+		case setting.harmless != nil && setting.harmless().MatchString(text),
+			setting.known && harmlessProgram(text),
+			section == "url" && stays, strings.HasPrefix(section, "include") && c.place(text) == inProject:
+			return
+		case name == "core.hookspath" && stays:
 			c.ask(GitConfig, "git would run the programs in "+text+" at each commit. Ask the person to set core.hooksPath.")
 			return
+		case section == "alias":
+			c.nested(text[1:], nil, input{})
 		}
-		if text == "/dev/null" || text == "" {
-			return
-		}
-	case name == "core.fsmonitor":
-		if text == "true" || text == "false" {
-			return
-		}
-	case words2set("core.pager core.editor core.sshcommand core.askpass core.gitproxy core.alternaterefscommand diff.external sequence.editor gpg.program gpg.ssh.program init.templatedir uploadpack.packobjectshook interactive.difffilter credential.helper sendemail.smtpserver web.browser core.worktree remote.origin.proxy")[name]:
-		if program {
-			return
-		}
-	case section == "pager", section == "credential" && strings.HasSuffix(name, ".helper"), section == "gpg" && strings.HasSuffix(name, ".program"):
-		if program || text == "true" || text == "false" {
-			return
-		}
-	case section == "alias":
-		if !strings.HasPrefix(text, "!") {
-			return
-		}
-		c.nested(text[1:], nil, input{})
-	case section == "filter" && (strings.HasSuffix(rest, ".clean") || strings.HasSuffix(rest, ".smudge") || strings.HasSuffix(rest, ".process")),
-		section == "diff" && (strings.HasSuffix(rest, ".textconv") || strings.HasSuffix(rest, ".command")),
-		section == "merge" && strings.HasSuffix(rest, ".driver"),
-		strings.HasSuffix(name, "tool.cmd"), strings.HasSuffix(name, ".uploadpack"), strings.HasSuffix(name, ".receivepack"), strings.HasSuffix(name, ".vcs"):
-		if strings.HasPrefix(text, "git-lfs ") {
-			return
-		}
-	case section == "protocol" && strings.HasPrefix(rest, "ext."):
-		if text == "never" {
-			return
-		}
-	case section == "url" && strings.HasSuffix(name, "insteadof"), section == "include", section == "includeif":
-		if stays && section == "url" || section != "url" && c.place(text) == inProject {
-			return
-		}
-	default:
+		c.deny(GitConfig, "the setting "+name+" makes git run \""+text+"\". Run that program by itself, if it is needed.")
 		return
 	}
-	c.deny(GitConfig, "the setting "+name+" makes git run \""+text+"\". Run that program by itself, if it is needed.")
 }
 
 // harmlessPrograms may be pagers, editors and helpers of git.
@@ -317,25 +186,17 @@ func harmlessProgram(text string) bool {
 	return harmlessPrograms[programName(fields[0])] && !strings.ContainsAny(text, ";|&$`<>\n"+unknowns) && !strings.Contains(text, "ProxyCommand")
 }
 
+// gitRemote judges the settings of a clone, and addresses that are commands.
 func gitRemote(c *command) {
-	o := c.options("b", "o", "u", "c", "upload-pack", "depth", "branch", "origin", "reference", "config")
-	for _, text := range o.of("upload-pack", "u") {
-		c.deny(GitConfig, "--upload-pack runs "+text+". Leave it out.")
-	}
-	for _, setting := range o.of("c", "config") {
+	for _, setting := range c.options("b", "o", "u", "c", "upload-pack", "depth", "branch", "origin", "reference", "config").of("c", "config") {
 		name, text, _ := strings.Cut(setting, "=")
 		c.gitSetting(name, text, true)
 	}
-	for _, word := range o.operands {
-		c.gitAddress(word)
-	}
-}
-
-// gitAddress judges an address that is a command.
-func (c *command) gitAddress(word string) {
-	if text, ok := strings.CutPrefix(word, "ext::"); ok {
-		c.deny(GitConfig, "the address ext:: runs a command. Use https or ssh.")
-		c.nested(text, nil, input{})
+	for _, word := range c.args {
+		if text, ok := strings.CutPrefix(word, "ext::"); ok {
+			c.deny(GitConfig, "the address ext:: runs a command. Use https or ssh.")
+			c.nested(text, nil, input{})
+		}
 	}
 }
 
@@ -352,18 +213,6 @@ func gitBisect(c *command) {
 	}
 }
 
-func gitRebase(c *command) {
-	for _, text := range c.options("x", "exec", "s", "X", "onto").of("x", "exec") {
-		c.nested(text, nil, input{})
-	}
-}
-
-func gitCredential(c *command) {
-	if c.hasWord("fill", "get") {
-		c.deny(Credentials, "it prints a password or token. git finds it by itself.")
-	}
-}
-
 func gitRemove(c *command) {
 	o := c.options()
 	if o.has("cached", "n", "dry-run") {
@@ -372,32 +221,6 @@ func gitRemove(c *command) {
 	for _, word := range o.operands {
 		c.remove(word, o.has("r"))
 	}
-}
-
-func gitMove(c *command) { judgeMove(c) }
-
-func gitWorktree(c *command) {
-	if o := c.options("b", "B"); o.words(1) == "remove" && o.has("f", "force") {
-		c.ask(History, "it loses changes in that work tree that are not committed. Remove it without --force.")
-	}
-}
-
-func gitTool(c *command) {
-	for _, text := range c.options("x", "extcmd", "t", "tool").of("x", "extcmd") {
-		c.nested(text, nil, input{})
-	}
-}
-
-func gitGrep(c *command) {
-	for _, text := range c.options("O", "open-files-in-pager", "e").of("O", "open-files-in-pager") {
-		if !harmlessProgram(text) {
-			c.deny(GitConfig, "it makes git run \""+text+"\". Run that program by itself.")
-		}
-	}
-}
-
-func gitSends(c *command) {
-	c.deny(Upload, "it sends the repository's contents to others. Leave that to the person.")
 }
 
 func gitShows(c *command) {
@@ -409,11 +232,15 @@ func gitShows(c *command) {
 	}
 }
 
-func judgeHistoryTools(c *command) { gitRewrite(c) }
+// sensitive are variables of which environment judges the value, beside those of git.
+const sensitive = "RALPH_TRUST HISTFILE HISTSIZE HISTFILESIZE PROMPT_COMMAND BASH_ENV ENV PS4 LESSOPEN PAGER EDITOR VISUAL LD_PRELOAD DYLD_INSERT_LIBRARIES"
 
 // environment judges the variables that a command gets.
 func (s *shell) environment(name string, values []string) {
 	for _, text := range values {
+		if isComputed(text) && (strings.HasPrefix(name, "GIT_") || words2set(sensitive)[name]) {
+			s.cannotJudge("the value of " + name + " " + notCarriedOut)
+		}
 		switch {
 		case slices.Contains(gitPlaces, name):
 			s.elsewhere = true

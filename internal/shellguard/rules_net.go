@@ -62,31 +62,29 @@ func judgeTransfer(c *command) {
 			c.write(file)
 		}
 	}
-	for _, file := range o.of("T", "upload-file", "post-file", "body-file") {
-		if c.name != "curl" && len(o.of("post-file", "body-file")) == 0 {
-			continue // wget -T is a time
-		}
-		c.sendsFile(file, local, true)
+	files := o.of("post-file", "body-file")
+	if c.name == "curl" { // -T of wget is a time
+		files = append(files, o.of("T", "upload-file")...)
 	}
-	for _, text := range o.of("F", "form") {
-		if _, file, ok := strings.Cut(text, "=@"); ok {
-			file, _, _ = strings.Cut(file, ";")
-			c.sendsFile(file, local, true)
-		}
-		if _, file, ok := strings.Cut(text, "=<"); ok {
-			c.sendsFile(file, local, true)
-		}
-	}
-	for _, text := range o.of("d", "data", "data-binary", "data-ascii", "json", "data-urlencode") {
-		if file, ok := strings.CutPrefix(text, "@"); ok {
-			c.sendsFile(file, local, !strings.HasSuffix(file, ".json") && !strings.HasSuffix(file, ".graphql") && file != "-")
-		} else if _, file, ok := strings.Cut(text, "@"); ok && o.has("data-urlencode") {
-			c.sendsFile(file, local, true)
+	for _, form := range []struct{ mark, names string }{{"=@", "F form"}, {"=<", "F form"}, {"@", "data-urlencode"}} {
+		for _, text := range o.of(strings.Fields(form.names)...) {
+			if _, file, ok := strings.Cut(text, form.mark); ok {
+				file, _, _ := strings.Cut(file, ";")
+				files = append(files, file)
+			}
 		}
 	}
 	for _, arg := range c.args { // httpie
-		if name, file, ok := strings.Cut(arg, "@"); ok && (c.name == "http" || c.name == "https" || c.name == "xh") && !strings.Contains(name, ":") && name != "" {
-			c.sendsFile(file, local, true)
+		if name, file, ok := strings.Cut(arg, "@"); ok && words2set("http https xh")[c.name] && !strings.Contains(name, ":") && name != "" {
+			files = append(files, file)
+		}
+	}
+	for _, file := range files {
+		c.sendsFile(file, local, true)
+	}
+	for _, text := range o.of("d", "data", "data-binary", "data-ascii", "json") {
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			c.sendsFile(file, local, !strings.HasSuffix(file, ".json") && !strings.HasSuffix(file, ".graphql") && file != "-")
 		}
 	}
 	method := strings.ToUpper(strings.Join(o.of("X", "request", "method"), ""))
@@ -129,7 +127,7 @@ func (c *command) uploads(text, host string) {
 		return
 	}
 	switch kind := origin(text); kind {
-	case "", downloaded, decoded:
+	case "", downloaded, decoded, computed:
 		if strings.Contains(text, unknown) {
 			break
 		}
@@ -138,83 +136,44 @@ func (c *command) uploads(text, host string) {
 	c.deny(Upload, "it sends the output of a command or a file to another machine. Keep it here, or ask the person.")
 }
 
-// judgeSocket judges programs that connect a program or a file with a network.
+// judgeSocket judges what programs that connect with a network send.
 func judgeSocket(c *command) {
-	all := strings.Join(c.args, " ")
-	lower := strings.ToLower(all)
-	switch c.name {
-	case "socat":
-		if strings.Contains(lower, "exec:") || strings.Contains(lower, "system:") || strings.Contains(lower, "shell:") {
-			c.deny(RemoteShell, "it connects a program with the network and so gives others a shell. Do not.")
-		}
-	case "openssl":
+	if c.name == "openssl" {
 		if c.hasWord("s_client") && c.in.given && origin(c.in.text) != "" {
 			c.deny(RemoteShell, "it connects a program or a file with another machine. Do not.")
 		}
-		o := c.options("in", "inkey", "key")
-		c.readAll(o.of("in", "inkey", "key"))
-	default:
-		o := c.options("e", "c", "p", "s", "w", "q", "i", "X", "x", "O", "exec", "sh-exec", "lua-exec")
-		if o.has("exec", "sh-exec", "lua-exec", "e") || o.has("c") && len(o.of("c")) > 0 && c.name != "telnet" {
-			c.deny(RemoteShell, "it gives another machine a shell on this one. Do not.")
-			return
+		c.readAll(c.options("in", "inkey", "key").of("in", "inkey", "key"))
+		return
+	}
+	o := c.options("e", "c", "p", "s", "w", "q", "i", "X", "x", "O", "exec", "sh-exec", "lua-exec")
+	switch {
+	case !c.in.given || o.has("z", "h", "help") || len(o.operands) == 0:
+	case o.has("l", "listen"):
+		if origin(c.in.text) != "" {
+			c.deny(RemoteShell, "it offers the output of a program to the network. Do not.")
 		}
-		if o.has("z") || o.has("h", "help") || len(o.operands) == 0 {
-			return
-		}
-		switch {
-		case o.has("l", "listen"):
-			if c.in.given && origin(c.in.text) != "" {
-				c.deny(RemoteShell, "it offers the output of a program to the network. Do not.")
-			}
-		case c.in.given && strings.TrimSpace(c.in.text) != "":
-			c.uploads(c.in.text, o.operands[0])
-		}
+	case strings.TrimSpace(c.in.text) != "":
+		c.uploads(c.in.text, o.operands[0])
 	}
 }
 
-// judgeNetwork judges programs whose purpose is to send files or to open tunnels.
-func judgeNetwork(c *command) {
-	o := c.options("P", "i", "o", "F", "l", "c", "J", "S", "s", "a", "e", "u", "p", "f")
-	switch c.name {
-	case "scp":
-		if len(o.operands) > 1 {
-			last := len(o.operands) - 1
-			for _, file := range o.operands[:last] {
-				c.read(file)
-			}
-			if isRemote(o.operands[last]) {
-				c.deny(Upload, "it copies files to another machine. Leave deployments to the person, or to the project's CI.")
-			} else {
-				c.write(o.operands[last])
-			}
-		}
-	case "sftp", "ftp", "lftp", "tftp", "smbclient":
-		if c.in.given && strings.Contains(c.in.text, "put") || strings.Contains(strings.Join(c.args, " "), "put ") || o.has("b") || strings.Contains(strings.Join(c.args, " "), "mirror -R") {
-			c.deny(Upload, "it sends files to another machine. Leave deployments to the person.")
-		}
-	case "rclone":
-		if first := o.words(1); slices.Contains([]string{"copy", "sync", "move", "copyto", "moveto", "rcat"}, first) && len(o.operands) > 1 && isRemote(o.operands[len(o.operands)-1]) {
-			c.deny(Upload, "it copies files to a storage elsewhere. Leave that to the person.")
-		} else if words2set("purge delete deletefile rmdirs cleanup")[first] {
-			c.deny(Cloud, "it removes files from a storage elsewhere. Leave that to the person.")
-		}
-	case "mail", "mailx", "sendmail", "mutt":
-		if c.in.given || o.has("a") {
-			c.deny(Upload, "it sends mail with contents from this machine. Leave that to the person.")
-		}
-	case "gist", "pastebinit", "croc", "wormhole", "magic-wormhole", "ffsend", "transfer", "termbin", "sprunge":
-		if !c.hasWord("--help", "receive", "--version") {
-			c.deny(Upload, "it publishes contents of this machine. Keep them in the project.")
-		}
-	case "ssh-copy-id":
-		c.deny(RemoteShell, "it gives a key access to another machine. Leave that to the person.")
-	case "ngrok", "cloudflared", "localtunnel", "lt", "bore", "frpc", "chisel", "tmate", "autossh", "sshuttle":
-		if !c.hasWord("--version", "version", "--help", "help") {
-			c.deny(RemoteShell, "it opens a tunnel from the network into this machine. Test on localhost.")
-		}
-	case "pwncat", "msfconsole", "msfvenom", "gs-netcat":
-		c.deny(RemoteShell, "it is a program for remote shells. Do not use it.")
+func judgeSCP(c *command) {
+	o := c.options("P", "i", "o", "F", "l", "c", "J", "S")
+	if len(o.operands) < 2 {
+		return
+	}
+	last := len(o.operands) - 1
+	c.readAll(o.operands[:last])
+	if isRemote(o.operands[last]) {
+		c.deny(Upload, "it copies files to another machine. Leave deployments to the person, or to the project's CI.")
+	} else {
+		c.write(o.operands[last])
+	}
+}
+
+func judgeMail(c *command) {
+	if c.in.given || c.options("s", "e", "u", "p", "f").has("a") {
+		c.deny(Upload, "it sends mail with contents from this machine. Leave that to the person.")
 	}
 }
 

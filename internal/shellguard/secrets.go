@@ -4,16 +4,25 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// secretFiles are endings of paths that contain credentials.
-var secretFiles = strings.Fields(`
-.aws/credentials .netrc _netrc .git-credentials .config/git/credentials .config/gh/hosts.yml .config/glab-cli/config.yml .docker/config.json .kube/config
-.pypirc .config/pip/pip.conf /etc/shadow /etc/gshadow /etc/sudoers /etc/krb5.keytab .config/gcloud/credentials.db .config/gcloud/application_default_credentials.json
-.config/gcloud/access_tokens.db .azure/accessTokens.json .azure/msal_token_cache.json .terraform.d/credentials.tfrc.json .cargo/credentials .cargo/credentials.toml
-.gem/credentials .composer/auth.json .m2/settings.xml .vault-token .pgpass .my.cnf .claude/.credentials.json .codex/auth.json .local/share/opencode/auth.json
-.gemini/oauth_creds.json .config/op/config .config/hub config/master.key key4.db logins.json .config/rclone/rclone.conf .s3cfg .boto .config/doctl/config.yaml
-.local/share/keyrings .gnupg .password-store Library/Keychains .ssh`)
+// secretFile matches the names of files and folders that contain credentials, and secretPath those
+// for which the folder matters. What is public in .ssh is none.
+var (
+	secretFile = units.Pattern(`(?:^|/)(?:[._]netrc|\.git-credentials|\.pypirc|\.vault-token|\.pgpass|\.my\.cnf|\.s3cfg|\.boto|key4\.db|logins\.json|` +
+		`credentials\.json|service-account\.json|[^/]*\.kdbx|id_(?:rsa|dsa|ecdsa|ed25519|ed25519_sk|ecdsa_sk)|\.gnupg|\.password-store|\.ssh)$`)
+	secretPath = units.Pattern(`(?:^|/)(?:\.aws/credentials|\.config/(?:git/credentials|` +
+		`gh/hosts\.yml|glab-cli/config\.yml|pip/pip\.conf|op/config|hub|rclone/rclone\.conf|doctl/config\.yaml|` +
+		`gcloud/(?:credentials\.db|application_default_credentials\.json|access_tokens\.db))|` +
+		`\.docker/config\.json|\.kube/config|\.azure/(?:accessTokens|msal_token_cache)\.json|` +
+		`\.terraform\.d/credentials\.tfrc\.json|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.composer/auth\.json|` +
+		`\.m2/settings\.xml|\.claude/\.credentials\.json|\.codex/auth\.json|` +
+		`\.local/share/(?:opencode/auth\.json|keyrings)|\.gemini/oauth_creds\.json|config/master\.key|Library/Keychains)$|` +
+		`^/etc/(?:shadow|gshadow|sudoers|krb5\.keytab)$|^/proc/(?:.*/)?environ$|\.config/google-chrome/.*(?:Login Data|Cookies)$|\.gnupg/|(?:^|/)\.ssh/`)
+	publicFile = units.Pattern(`(?:^|/)\.ssh/(?:.*\.pub|(?:.*/)?(?:config|known_hosts|authorized_keys|known_hosts\.old|environment|rc))$`)
+)
 
 // credential describes a file that contains credentials; empty for others.
 func (s *shell) credential(word string) string {
@@ -25,33 +34,17 @@ func (s *shell) credential(word string) string {
 		}
 	}
 	if strings.ContainsAny(file, "*?[") {
-		for _, known := range []string{s.Home + "/.ssh/id_rsa", s.Home + "/.ssh/id_ed25519", s.Home + "/.aws/credentials", s.Home + "/.netrc", "/etc/shadow", s.Home + "/.git-credentials", s.Home + "/.kube/config"} {
-			if ok, _ := path.Match(file, known); ok {
+		for known := range strings.FieldsSeq("~/.ssh/id_rsa ~/.ssh/id_ed25519 ~/.aws/credentials ~/.netrc /etc/shadow ~/.git-credentials ~/.kube/config") {
+			if ok, _ := path.Match(file, strings.Replace(known, "~", s.Home, 1)); ok {
 				return "credentials"
 			}
 		}
 	}
-	base := path.Base(file)
 	switch {
-	case dotenv(base):
+	case dotenv(path.Base(file)):
 		return "the secrets of the project"
-	case strings.HasPrefix(base, "id_") && !strings.HasSuffix(base, ".pub") && strings.Contains(base, "_") && slices.Contains([]string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ed25519_sk", "id_ecdsa_sk"}, base),
-		strings.HasSuffix(base, ".kdbx"), base == "credentials.json" || base == "service-account.json":
-		return "a private key"
-	case strings.HasPrefix(file, "/proc/") && strings.HasSuffix(file, "/environ"):
-		return "the variables of a process, with its keys"
-	case s.Home != "" && file == s.Home+"/.npmrc":
-		return "tokens of package registries"
-	case strings.Contains(file, ".config/google-chrome/") && (base == "Login Data" || base == "Cookies"), strings.Contains(file, ".gnupg/"):
-		return "passwords"
-	}
-	for _, ending := range secretFiles {
-		if file == ending || strings.HasSuffix(file, "/"+ending) || ending[0] == '/' && file == ending {
-			return "credentials"
-		}
-	}
-	if strings.Contains("/"+file, "/.ssh/") && !strings.HasSuffix(base, ".pub") && !slices.Contains([]string{"config", "known_hosts", "authorized_keys", "known_hosts.old", "environment", "rc"}, base) {
-		return "a private key"
+	case secretFile().MatchString(file), secretPath().MatchString(file) && !publicFile().MatchString(file), s.Home != "" && file == s.Home+"/.npmrc":
+		return "credentials"
 	}
 	return ""
 }
@@ -97,18 +90,6 @@ func judgeReader(c *command) {
 	c.readAll(c.options("n", "c", "w", "f", "d", "k", "t").operands)
 }
 
-// judgeEditor judges the commands that an editor runs.
-func judgeEditor(c *command) {
-	o := c.options("c", "cmd", "S", "u")
-	for _, text := range o.of("c", "cmd") {
-		if _, run, ok := strings.Cut(text, "!"); ok {
-			c.nested(run, nil, input{})
-		}
-	}
-	c.commandsOf(`!`)
-	c.readAll(o.operands)
-}
-
 // judgeGrep is judgeReader for commands that may print only whether or where a file matches.
 func judgeGrep(c *command) {
 	o := c.options("e", "f", "m", "A", "B", "C", "include", "exclude", "exclude-dir", "g", "t", "type", "glob")
@@ -120,24 +101,4 @@ func judgeGrep(c *command) {
 			c.read(file)
 		}
 	}
-}
-
-// judgeSecretTools judges programs that print credentials which they keep.
-func judgeSecretTools(c *command) {
-	verbs := c.subcommand()
-	all := " " + strings.Join(verbs, " ") + " "
-	for _, verb := range strings.Split(secretVerbs[c.name], ",") {
-		if strings.HasPrefix(all, " "+strings.TrimSpace(verb)+" ") || strings.HasPrefix(verb, "-") && c.hasWord(verb) {
-			c.deny(Credentials, "it prints credentials. Use the program that needs them, without printing them, or ask the person.")
-			return
-		}
-	}
-}
-
-// secretVerbs are the verbs that print credentials, by program.
-var secretVerbs = map[string]string{
-	"security": "find-generic-password,find-internet-password,dump-keychain,export", "secret-tool": "lookup,search", "pass": "show,ls,grep", "gopass": "show",
-	"op": "read,item get,get", "bw": "get,export,list", "vault": "read,kv get,token lookup,print token", "lpass": "show,export",
-	"keyring": "get", "doppler": "secrets", "infisical": "secrets,export", "sops": "-d,--decrypt,decrypt", "ansible-vault": "view,decrypt", "chamber": "read,export,list",
-	"gpg": "--export-secret-keys,--export-secret-subkeys", "heroku": "config,auth:token", "ssh-keygen": "-y", "credstash": "get,getall", "age": "-d,--decrypt",
 }

@@ -22,8 +22,7 @@ type state struct {
 	dir     string // empty: unknown
 	vars    map[string]value
 	funcs   map[string]*syntax.Stmt
-	unsure  map[string]bool // functions that are defined in a branch that may not run
-	aliases map[string]string
+	unsure  map[string]bool   // functions that are defined in a branch that may not run
 	files   map[string]string // what this text has written, by absolute path; subshells share it
 	params  []string          // $1 and following
 	given   bool              // params are known
@@ -36,7 +35,6 @@ type state struct {
 type value struct {
 	any  []string
 	list []string
-	name bool // any is the name of another variable, as after 'declare -n'
 }
 
 // input is what a command reads: nothing, or text that may have unknown parts.
@@ -53,8 +51,7 @@ const maxAlternatives = 64
 func (s *shell) fork() *shell {
 	s.spend(1 + (len(s.vars)+len(s.funcs))/8)
 	sub := *s
-	sub.vars, sub.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
-	sub.aliases, sub.unsure = maps.Clone(s.aliases), maps.Clone(s.unsure)
+	sub.vars, sub.funcs, sub.unsure = maps.Clone(s.vars), maps.Clone(s.funcs), maps.Clone(s.unsure)
 	return &sub
 }
 
@@ -65,6 +62,9 @@ func (s *shell) script(text string, in input) string {
 	}
 	defer s.leave()
 	s.spend(len(text) / 64)
+	if isComputed(text) {
+		s.unknown(Printable(text), "a part of it "+notCarriedOut)
+	}
 	file, err := parse(text)
 	if err != nil {
 		what := "it is no shell text (" + strings.TrimSpace(err.Error()) + ")"
@@ -250,6 +250,9 @@ func (s *shell) redirects(redirs []*syntax.Redirect, in input) (input, []string)
 			continue
 		}
 		for _, name := range s.fields([]*syntax.Word{r.Word}) {
+			if isComputed(name) {
+				s.cannotJudge("the name of a file " + notCarriedOut)
+			}
 			switch r.Op {
 			case syntax.DplIn, syntax.DplOut:
 				if r.Op == syntax.DplIn || strings.Trim(name, "0123456789-") == "" {

@@ -8,42 +8,41 @@ import (
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// textOptions are the programs that give the value of an option to a shell, and these options.
-var textOptions = map[string]string{
-	"zip": "TT unzip-command", "split": "filter", "sort": "compress-program", "man": "P pager H html", "rg": "pre", "fzf": "preview",
-	"gdb": "ex eval-command iex", "lldb": "o one-line", "expect": "c", "emacs": "eval execute", "tcpdump": "z",
+// textRows are the programs that give the value of an option to a shell, and these options. The
+// pattern finds the commands in values that are not only a command.
+var textRows = []struct {
+	names, options string
+	parts          func() *regexp.Regexp
+}{
+	{"zip", "TT unzip-command", nil}, {"split", "filter", nil}, {"sort", "compress-program", nil}, {"man", "P pager H html", nil}, {"rg", "pre", nil},
+	{"fzf", "preview", nil}, {"tcpdump", "z", nil}, {"su runuser script", "c command", nil}, {"rsync", "e rsh", nil}, {"git-rebase", "x exec", nil},
+	{"git-difftool git-mergetool", "x extcmd", nil},
+	{"git-filter-branch", "env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter", nil},
+	{"tar", "I F to-command checkpoint-action use-compress-program info-script new-volume-script rmt-command rsh-command", units.Pattern(`(?s)^(?:exec=)?(.*)`)},
+	{"vim vi nvim ex", "c cmd", units.Pattern(`(?s)!(.*)`)},
+	{"gdb", "ex eval-command iex", units.Pattern(`^\s*(?:shell|!|pipe|python)\s*(.+)`)},
+	{"lldb", "o one-line", units.Pattern(`^\s*(?:platform shell|shell|script)\s+(.+)`)},
+	{"expect", "c", units.Pattern(`\b(?:spawn|exec|system)\s+([^;\n]+)`)},
+	{"emacs", "eval execute", units.Pattern(`(?:shell-command|call-process|start-process)\S*\s+"((?:[^"\\]|\\.)*)"`)},
 }
 
-// textParts find the commands in option values that are not only a command.
-var textParts = map[string]func() *regexp.Regexp{
-	"gdb":    units.Pattern(`^\s*(?:shell|!|pipe|python)\s*(.+)`),
-	"lldb":   units.Pattern(`^\s*(?:platform shell|shell|script)\s+(.+)`),
-	"expect": units.Pattern(`\b(?:spawn|exec|system)\s+([^;\n]+)`),
-	"emacs":  units.Pattern(`(?:shell-command|call-process|start-process)\S*\s+"((?:[^"\\]|\\.)*)"`),
-}
-
-func runTexts(names ...string) func(*command) string {
-	return func(c *command) string {
-		for _, text := range c.options(names...).of(names...) {
-			parts := [][]string{{"", text}}
-			if find := textParts[c.name]; find != nil {
-				parts = find().FindAllStringSubmatch(text, maxAlternatives)
-			}
-			for _, part := range parts {
-				c.nested(part[1], nil, input{})
-			}
+// judgeTexts judges the values of options that are commands.
+func judgeTexts(c *command, options []string, parts func() *regexp.Regexp) {
+	for _, text := range c.options(options...).of(options...) {
+		if parts == nil {
+			c.nested(text, nil, input{})
+			continue
 		}
-		return c.judged()
+		for _, part := range parts().FindAllStringSubmatch(text, maxAlternatives) {
+			c.nested(part[1], nil, input{})
+		}
 	}
 }
 
-// judgePager judges the commands that a pager carries out when it begins.
-func judgePager(c *command) { c.commandsOf("!") }
-
-// commandsOf judges the commands in arguments such as +!TEXT, which editors and pagers carry out.
-func (c *command) commandsOf(mark string) {
+// judgePager judges the commands in arguments such as +!TEXT, which editors and pagers carry out.
+func judgePager(c *command) {
 	for _, arg := range c.args {
-		if _, run, ok := strings.Cut(arg, mark); ok && strings.HasPrefix(arg, "+") {
+		if _, run, ok := strings.Cut(arg, "!"); ok && strings.HasPrefix(arg, "+") {
 			c.nested(run, nil, input{})
 		}
 	}
@@ -67,11 +66,10 @@ func judgeMake(c *command) {
 	}) {
 		return
 	}
-	if kind := origin(c.in.text); kind != "" && strings.TrimSpace(c.in.text) == kind {
-		c.runText(c.in.text, nil)
+	if c.isUnread(c.in.text) {
 		return
 	}
-	for line := range strings.Lines(c.in.text) {
+	for line := range strings.Lines(c.orders()) {
 		text, isRecipe := strings.CutPrefix(line, "\t")
 		if _, rest, ok := strings.Cut(line, ";"); ok && !isRecipe {
 			text, isRecipe = rest, true

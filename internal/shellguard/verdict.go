@@ -196,7 +196,7 @@ func newJudgement(in Context) *judgement {
 // root returns the shell that the text begins in.
 func (j *judgement) root() *shell {
 	return &shell{judgement: j, running: &running{}, state: state{
-		dir: j.Dir, vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, unsure: map[string]bool{}, aliases: map[string]string{}, files: map[string]string{},
+		dir: j.Dir, vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, unsure: map[string]bool{}, files: map[string]string{},
 	}}
 }
 

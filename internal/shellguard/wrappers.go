@@ -13,20 +13,19 @@ func fillRunners() {
 	runners = map[string]func(*command) string{
 		"env": runEnv, "xargs": runXargs, "parallel": runXargs, "find": runFind, "fd": runFd, "fdfind": runFd,
 		"ssh": runSSH, "eval": runEval, "trap": runTrap, "source": runSource, ".": runSource, "exec": runExec,
-		"su": runSu, "runuser": runSu, "script": runScript, "watch": runWatch, "flock": runFlock, "git": runGit,
+		"watch": runWatch, "hyperfine": runWatch, "git": runGit,
 		"tmux": runTerminal, "screen": runTerminal, "command": runCommand, "docker": runDocker, "podman": runDocker, "nerdctl": runDocker,
-		"alias": runAlias, "cd": runCd, "pushd": runCd, "popd": runPopd, "read": runRead, "set": runSet, "printf": runPrintf,
-		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee, "coproc": runPlain(), "unalias": runUnset, "hash": runHash,
+		"cd": runCd, "pushd": runCd, "popd": runCd, "read": runRead, "set": runSet, "printf": runPrintf,
+		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee,
 		"export": runExport, "declare": runExport, "typeset": runExport, "local": runExport, "readonly": runExport,
 	}
 	for _, name := range []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"} {
 		runners[name] = runShell
 	}
-	for name, values := range plainWrappers {
-		runners[name] = runPlain(strings.Fields(values)...)
-	}
-	for name, options := range textOptions {
-		runners[name] = runTexts(strings.Fields(options)...)
+	for _, row := range wrapperRows {
+		for _, name := range strings.Fields(row.names) {
+			runners[name] = row.run
+		}
 	}
 	for _, name := range []string{"sudo", "doas", "pkexec", "gosu", "su-exec", "chroot", "unshare", "nsenter", "runas"} {
 		runners[name] = runPrivileged
@@ -36,55 +35,45 @@ func fillRunners() {
 	}
 }
 
-// plainWrappers run the command that follows their options. The texts are their options that take
-// a value.
-var plainWrappers = map[string]string{
-	"nice": "n adjustment", "ionice": "c n p class classdata", "nohup": "", "time": "f o format output", "stdbuf": "i o e", "setsid": "", "builtin": "",
-	"busybox": "", "toybox": "", "strace": "e o p s", "ltrace": "e o", "taskset": "", "chrt": "", "numactl": "", "caffeinate": "t w", "unbuffer": "",
-	"proxychains": "f", "proxychains4": "f", "torsocks": "", "catchsegv": "", "valgrind": "", "eatmydata": "", "fakeroot": "", "firejail": "", "bwrap": "",
-	"rlwrap": "", "winpty": "", "dbus-run-session": "", "xvfb-run": "s", "entr": "", "noglob": "", "nocorrect": "", "exec-wrapper": "", "chronic": "",
-	"ts": "", "dotenvx": "f", "op": "", "direnv": "", "poetry": "", "pipenv": "", "uv": "", "bundle": "", "systemd-run": "p u unit uid", "timeout": "k s signal kill-after",
-	"gtimeout": "k s", "npx": "p package c call", "bunx": "", "pnpx": "", "perf": "", "hyperfine": "", "retry": "", "daemonize": "", "prlimit": "",
+// A wrapperRow has programs that run the command which follows their options.
+type wrapperRow struct {
+	names  string
+	values string // options that take a value
+	verbs  string // the command follows one of them; "*" is any operand
 }
 
-// verbsBefore are the wrappers whose command follows a verb, or another operand.
-var verbsBefore = map[string]string{
-	"poetry": "run", "pipenv": "run", "uv": "run", "bundle": "exec", "direnv": "exec", "op": "run", "perf": "stat record",
-	"timeout": "*", "gtimeout": "*", "taskset": "*", "chrt": "*", "dotenvx": "run",
+var wrapperRows = []wrapperRow{
+	{"nohup setsid builtin busybox toybox numactl unbuffer torsocks catchsegv valgrind eatmydata fakeroot firejail bwrap rlwrap winpty coproc", "", ""},
+	{"dbus-run-session entr noglob nocorrect exec-wrapper chronic ts bunx pnpx retry daemonize prlimit", "", ""},
+	{"nice", "n adjustment", ""}, {"ionice", "c n p class classdata", ""}, {"time", "f o format output", ""}, {"stdbuf", "i o e", ""},
+	{"strace ltrace", "e o p s", ""}, {"caffeinate", "t w", ""}, {"proxychains proxychains4", "f", ""}, {"xvfb-run", "s", ""},
+	{"systemd-run", "p u unit uid", ""}, {"npx", "p package c call", ""}, {"taskset chrt", "", "*"}, {"flock", "w timeout E", "*"},
+	{"timeout gtimeout", "k s signal kill-after", "*"},
+	{"poetry pipenv uv op", "", "run"}, {"bundle direnv", "", "exec"}, {"dotenvx", "f", "run"}, {"perf", "", "stat record"},
 }
 
-func runPlain(withValue ...string) func(*command) string {
-	return func(c *command) string {
-		rest := c.leading(withValue...).operands
-		if verbs, ok := verbsBefore[c.name]; ok {
-			if len(rest) == 0 || verbs != "*" && !slices.Contains(strings.Fields(verbs), rest[0]) {
-				return c.judged()
-			}
+func (w wrapperRow) run(c *command) string {
+	rest := c.leading(strings.Fields(w.values)...).operands
+	if w.verbs != "" {
+		if len(rest) == 0 || w.verbs != "*" && !slices.Contains(strings.Fields(w.verbs), rest[0]) {
+			return c.judged()
+		}
+		for rest = rest[1:]; w.verbs != "*" && len(rest) > 0 && strings.HasPrefix(rest[0], "-"); rest = rest[1:] {
+		}
+		if c.name == "direnv" && len(rest) > 0 {
 			rest = rest[1:]
-			for len(rest) > 0 && verbs != "*" && strings.HasPrefix(rest[0], "-") {
-				rest = rest[1:]
-			}
-			if c.name == "direnv" && len(rest) > 0 {
-				rest = rest[1:]
-			}
 		}
-		if len(rest) == 0 {
-			return unknown
-		}
-		if c.name == "hyperfine" {
-			for _, text := range rest {
-				c.nested(text, nil, input{})
-			}
-			return unknown
-		}
-		return c.program(rest, c.in)
 	}
+	if len(rest) > 1 && (rest[0] == "-c" || rest[0] == "--command") { // flock
+		return c.nested(rest[1], nil, c.in)
+	}
+	return c.program(rest, c.in)
 }
 
 // program is simple for words that run a program, and never a function or an alias of this text.
 func (s *shell) program(argv []string, in input) string {
 	if len(argv) == 0 {
-		return ""
+		return unknown
 	}
 	calling := s.calling
 	s.calling = append(slices.Clip(calling), argv[0])
@@ -114,11 +103,7 @@ func runPrivileged(c *command) string {
 		}
 		c.deny(Privilege, c.name+" runs a command with the rights of another user. Do it without, in the project or in the home folder, or ask the person.")
 	}
-	for len(rest) > 0 && strings.Contains(rest[0], "=") {
-		name, text, _ := strings.Cut(rest[0], "=")
-		c.environment(name, []string{text})
-		rest = rest[1:]
-	}
+	rest = c.withVariables(rest)
 	if len(rest) == 0 {
 		if c.in.given && o.has("s", "i", "shell", "login") {
 			return c.runText(c.in.text, nil)
@@ -128,6 +113,16 @@ func runPrivileged(c *command) string {
 	return c.program(rest, c.in)
 }
 
+// withVariables judges the variables before a command, and returns the command.
+func (c *command) withVariables(words []string) []string {
+	for len(words) > 0 && strings.Contains(words[0], "=") {
+		name, text, _ := strings.Cut(words[0], "=")
+		c.environment(name, []string{text})
+		words = words[1:]
+	}
+	return words
+}
+
 func runEnv(c *command) string {
 	o := c.leading("u", "C", "S", "unset", "chdir", "split-string")
 	rest := o.operands
@@ -135,13 +130,9 @@ func runEnv(c *command) string {
 		rest = rest[1:]
 	}
 	for _, text := range o.of("S", "split-string") {
-		rest = append(splitText(text).all(), rest...)
+		rest = append(strings.Fields(text), rest...)
 	}
-	for len(rest) > 0 && strings.Contains(rest[0], "=") {
-		name, text, _ := strings.Cut(rest[0], "=")
-		c.environment(name, []string{text})
-		rest = rest[1:]
-	}
+	rest = c.withVariables(rest)
 	if len(rest) == 0 {
 		return unknown
 	}
@@ -153,10 +144,6 @@ func runEnv(c *command) string {
 	return s.program(rest, c.in)
 }
 
-func (sp spelling) all() []string {
-	return slices.DeleteFunc(append(slices.Clone(sp.done), sp.word), func(w string) bool { return w == "" })
-}
-
 // runXargs judges a command with the words of its input.
 func runXargs(c *command) string {
 	o := c.leading("I", "i", "n", "P", "L", "d", "s", "a", "E", "j", "max-args", "max-procs", "delimiter", "arg-file", "replace", "jobs")
@@ -164,31 +151,25 @@ func runXargs(c *command) string {
 	if i := slices.Index(rest, ":::"); i >= 0 { // parallel
 		c.in, rest = from(strings.Join(rest[i+1:], "\n")), rest[:i]
 	}
-	text := unknown
-	if c.in.given {
-		text = c.in.text
-	}
+	text := orInput(c.in)
 	for _, file := range o.of("a", "arg-file") {
 		text = c.content(file)
 	}
-	lines := c.name == "parallel" || o.has("I", "i", "replace", "d", "delimiter", "0", "null")
+	replace := c.name == "parallel" || o.has("I", "i", "replace")
+	lines := replace || o.has("d", "delimiter", "0", "null")
 	items := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == 0 || !lines && (r == ' ' || r == '\t') })
 	for i, item := range items {
 		items[i] = strings.Trim(item, `'"`)
 	}
 	items = atMost(items)
-	if len(rest) == 0 {
-		if c.name == "parallel" {
-			return c.runText(text, nil)
-		}
+	switch {
+	case len(rest) == 0 && c.name == "parallel":
+		return c.runText(text, nil)
+	case len(rest) == 0:
 		return strings.Join(items, " ")
 	}
-	holder := "{}"
-	replace := c.name == "parallel" || o.has("I", "i", "replace")
-	for _, name := range o.of("I", "i", "replace") {
-		holder = name
-	}
-	if !replace || c.name == "parallel" && !strings.Contains(strings.Join(rest, " "), holder) {
+	holder := firstOf(append(o.of("I", "i", "replace"), "{}"))
+	if !replace || !strings.Contains(strings.Join(rest, " "), holder) {
 		return c.shellOrSimple(slices.Concat(rest, items))
 	}
 	var printed strings.Builder
@@ -221,53 +202,26 @@ func runSSH(c *command) string {
 			c.nested(text, nil, input{})
 		}
 	}
-	if len(o.operands) > 1 && o.operands[1] == "--" {
-		o.operands = slices.Delete(slices.Clone(o.operands), 1, 2)
-	}
-	if len(o.operands) < 2 {
-		if c.in.given && len(o.operands) == 1 {
-			c.uploads(c.in.text, o.operands[0])
-			if origin(c.in.text) == "" {
-				return c.nested(c.in.text, nil, input{})
-			}
-		}
+	if len(o.operands) == 0 {
 		return unknown
 	}
+	text := strings.TrimPrefix(strings.Join(o.operands[1:], " "), "-- ")
 	if c.in.given {
 		c.uploads(c.in.text, o.operands[0])
+		if text == "" && origin(c.in.text) == "" {
+			text = c.in.text
+		}
 	}
 	remote := c.fork()
 	remote.dir = ""
-	remote.nested(strings.Join(o.operands[1:], " "), nil, c.in)
+	remote.nested(text, nil, c.in)
 	return foreign
 }
 
-func runSu(c *command) string {
-	c.deny(Privilege, c.name+" runs a command with the rights of another user. Do it without, or ask the person.")
-	for _, text := range c.options("c", "command", "s", "shell", "u").of("c", "command") {
-		c.nested(text, nil, input{})
-	}
-	return unknown
-}
-
-func runScript(c *command) string {
-	for _, text := range c.options("c", "command").of("c", "command") {
-		return c.nested(text, nil, c.in)
-	}
-	return unknown
-}
-
+// runWatch judges the words of watch as one text, and each word of hyperfine as one.
 func runWatch(c *command) string {
-	return c.nested(strings.Join(c.leading("n", "interval").operands, " "), nil, input{})
-}
-
-func runFlock(c *command) string {
-	o := c.leading("w", "timeout", "E")
-	rest := o.operands[min(1, len(o.operands)):]
-	if len(rest) >= 2 && (rest[0] == "-c" || rest[0] == "--command") {
-		return c.nested(rest[1], nil, c.in)
-	}
-	return c.simple(rest, c.in)
+	between := map[string]string{"watch": " ", "hyperfine": "\n"}[c.name]
+	return c.nested(strings.Join(c.leading("n", "interval").operands, between), nil, input{})
 }
 
 // runTerminal judges what tmux and screen run in their windows.
@@ -288,10 +242,7 @@ func runTerminal(c *command) string {
 			c.nested(word, nil, input{})
 		}
 	}
-	if c.name == "tmux" && c.hasWord("kill-server") {
-		c.deny(Processes, "it ends all terminal sessions of the person. End the session that you started, with tmux kill-session -t NAME.")
-	}
-	return unknown
+	return c.judged()
 }
 
 // fdOptions are the options of fd that take a value.
