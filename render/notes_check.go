@@ -26,6 +26,9 @@ func edited(p event.GuardrailEdited) string {
 	if p.Kept != "" {
 		text += "; as it was found: " + p.Kept + " in the loop's folder"
 	}
+	if len(p.Aside) > 0 {
+		text += "; what was in the way is " + strings.Join(p.Aside, ", ")
+	}
 	return colon(text, p.Why)
 }
 

@@ -109,7 +109,7 @@ func (x *Executor) compareSnapshot(iteration int, cause event.Seq, during bool) 
 		edited := event.GuardrailEdited{Path: c.Path, How: event.Edit(c.Kind), Role: event.Role(c.Role), Is: c.Is, Guardrails: c.Commands, During: during}
 		if c.Protected {
 			if edited.Kept, err = x.snapshot.KeepFound(x.cfg.Dir, c); err == nil {
-				err = x.snapshot.Restore([]guardrail.Change{c})
+				edited.Aside, err = x.snapshot.Restore([]guardrail.Change{c})
 			}
 			if err != nil {
 				edited.Kept, edited.Why = "", err.Error()

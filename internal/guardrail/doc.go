@@ -7,7 +7,7 @@
 //	err = snapshot.Keep(loopDir, nil)                       // for a later process: guardrail.Reopen
 //	…
 //	changes, err := snapshot.Changed()
-//	err = snapshot.Restore(changes)
+//	aside, err := snapshot.Restore(changes)
 //	results, err := guardrail.Run(ctx, guardrail.Config{
 //		Dir: project, LoopDir: loopDir, Iteration: 3, Guardrails: guards, TruncateChars: 5000,
 //	})

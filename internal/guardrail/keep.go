@@ -60,7 +60,7 @@ func (s *FileSnapshot) keep(loopDir string, previous []Record) error {
 	case err != nil && len(wanted) == 0:
 		return nil
 	case err == nil && !info.IsDir():
-		if err := setAside(loop, KeptDir); err != nil {
+		if _, err := setAside(loop, KeptDir); err != nil {
 			return err
 		}
 	}

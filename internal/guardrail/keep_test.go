@@ -48,11 +48,11 @@ func TestSnapshotIsReopened(t *testing.T) {
 	if len(changes) != 2 || !changes[0].Protected || changes[0].Path != "check.sh" || changes[1].Protected {
 		t.Fatalf("changes: %+v", changes)
 	}
-	p.must(s.Restore(changes[:1]))
+	p.must(second(s.Restore(changes[:1])))
 	if text, err := os.ReadFile(p.at("check.sh")); err != nil || string(text) != "exit 1\n" {
 		t.Errorf("check.sh holds %q, %v", text, err)
 	}
-	if err := s.Restore(changes[1:]); !errors.Is(err, ErrNotKept) {
+	if _, err := s.Restore(changes[1:]); !errors.Is(err, ErrNotKept) {
 		t.Errorf("what is not protected is put back: %v", err)
 	}
 	copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir))
@@ -85,7 +85,7 @@ func TestChangedCopyIsRefused(t *testing.T) {
 			s := reopened(t, p, loopDir, records)
 			changes, err := s.Changed()
 			p.must(err)
-			if err := s.Restore(changes); err == nil || !strings.Contains(err.Error(), "restore check.sh: its copy") {
+			if _, err := s.Restore(changes); err == nil || !strings.Contains(err.Error(), "restore check.sh: its copy") {
 				t.Errorf("restored: %v", err)
 			}
 			if text, err := os.ReadFile(p.at("check.sh")); err != nil || string(text) != "exit 0\n" {
@@ -97,7 +97,7 @@ func TestChangedCopyIsRefused(t *testing.T) {
 			p.must(err)
 			p.must(whole.Keep(loopDir, nil))
 			p.write("check.sh", "exit 0\n", 0o755)
-			p.must(reopened(t, p, loopDir, records).Restore(changes))
+			p.must(second(reopened(t, p, loopDir, records).Restore(changes)))
 		})
 	}
 }
@@ -138,7 +138,7 @@ func TestReopenAddsNewFiles(t *testing.T) {
 	p.write("more.sh", "exit 0\n", 0o755)
 	changes, err := s.Changed()
 	p.must(err)
-	p.must(s.Restore(changes))
+	p.must(second(s.Restore(changes)))
 	if text, err := os.ReadFile(p.at("more.sh")); err != nil || string(text) != "exit 4\n" {
 		t.Errorf("more.sh holds %q, %v", text, err)
 	}

@@ -23,14 +23,14 @@ var ErrNotKept = errors.New("its content was not kept")
 // written to a temporary file and renamed, and none through a link, so nothing outside the project
 // is touched. What was written into a changed file is lost, unless KeepFound has kept it. A new
 // file, and anything else in a file's place such as a folder, is renamed to the same name with
-// ".set-aside".
+// ".set-aside"; the new names are returned.
 //
 // It continues after an error; the error names each path that could not be restored. It does not
 // sync.
-func (s *FileSnapshot) Restore(changes []Change) error {
+func (s *FileSnapshot) Restore(changes []Change) (aside []string, err error) {
 	roots, err := s.place.open()
 	if err != nil {
-		return fmt.Errorf("restore guardrails: %w", err)
+		return nil, fmt.Errorf("restore guardrails: %w", err)
 	}
 	defer roots.close()
 	var errs []error
@@ -40,12 +40,16 @@ func (s *FileSnapshot) Restore(changes []Change) error {
 			errs = append(errs, fmt.Errorf("restore %s: it is not in the snapshot", c.Path))
 			continue
 		}
-		if err := restore(roots.of(c.Role), s.entries[at]); err != nil {
+		moved, err := restore(roots.of(c.Role), s.entries[at])
+		if aside = append(aside, moved...); err != nil {
 			errs = append(errs, fmt.Errorf("restore %s: %w", c.Path, err))
 		}
 	}
-	return errors.Join(errs...)
+	return aside, errors.Join(errs...)
 }
+
+// Aside ends the new name of what Restore found in the way, but for a number after it.
+const Aside = ".set-aside"
 
 // FoundDir is the folder in a loop's folder with changed files as they were before Restore, and
 // with what a sandbox set aside.
@@ -84,7 +88,7 @@ func (s *FileSnapshot) keepFound(loopDir string, c Change) (string, error) {
 	}
 	defer loop.Close()
 	if info, err := loop.Lstat(FoundDir); err == nil && !info.IsDir() {
-		if err := setAside(loop, FoundDir); err != nil {
+		if _, err := setAside(loop, FoundDir); err != nil {
 			return "", err
 		}
 	}
@@ -101,37 +105,39 @@ func (s *FileSnapshot) keepFound(loopDir string, c Change) (string, error) {
 	return path.Join(FoundDir, name), put(safefile.Within(loop), safefile.Within(folder), map[string][]byte{name: body})
 }
 
-func restore(root *os.Root, e entry) error {
+func restore(root *os.Root, e entry) (aside []string, err error) {
 	if e.Kind == KindFile && e.content == nil && e.Size > 0 {
-		return cmp.Or(e.lost, ErrNotKept)
+		return nil, cmp.Or(e.lost, ErrNotKept)
 	}
-	if err := clearWay(root, path.Dir(e.Path)); err != nil {
-		return err
+	if aside, err = clearWay(root, path.Dir(e.Path)); err != nil {
+		return aside, err
 	}
 	info, err := root.Lstat(e.Path)
 	if err != nil && !missing(err) {
-		return err
+		return aside, err
 	}
 	if err == nil && (e.Kind == "" || !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink) {
-		if err := setAside(root, e.Path); err != nil {
-			return err
+		name, err := setAside(root, e.Path)
+		if err != nil {
+			return aside, err
 		}
+		aside = append(aside, name)
 	}
 	if e.Kind == "" {
-		return nil
+		return aside, nil
 	}
 	dir := path.Dir(e.Path)
 	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return aside, err
 	}
 	folder, err := root.OpenRoot(dir)
 	if err != nil {
-		return err
+		return aside, err
 	}
 	defer folder.Close()
 	name := path.Base(e.Path)
 	if e.Kind == KindFile {
-		return safefile.Replace(safefile.Within(folder), name, e.content, e.Mode)
+		return aside, safefile.Replace(safefile.Within(folder), name, e.content, e.Mode)
 	}
 	beside := ".ralph-restore-" + rand.Text()
 	if err = folder.Symlink(e.Target, beside); err == nil {
@@ -140,36 +146,40 @@ func restore(root *os.Root, e entry) error {
 	if err != nil {
 		_ = folder.Remove(beside) // the first error matters
 	}
-	return err
+	return aside, err
 }
 
 // clearWay sets aside what is in the place of a path's folders, from the top down.
-func clearWay(root *os.Root, dir string) error {
+func clearWay(root *os.Root, dir string) (aside []string, err error) {
 	if dir == "." {
-		return nil
+		return nil, nil
 	}
-	if err := clearWay(root, path.Dir(dir)); err != nil {
-		return err
+	if aside, err = clearWay(root, path.Dir(dir)); err != nil {
+		return aside, err
 	}
 	info, err := root.Lstat(dir)
 	switch {
 	case err == nil && !info.IsDir():
-		return setAside(root, dir)
+		var name string
+		if name, err = setAside(root, dir); err == nil {
+			aside = append(aside, name)
+		}
+		return aside, err
 	case err != nil && !missing(err):
-		return err
+		return aside, err
 	}
-	return nil
+	return aside, nil
 }
 
-// setAside renames what is at name to the first free name after it.
-func setAside(root *os.Root, name string) error {
-	aside := name + ".set-aside"
+// setAside renames what is at name to the first free name after it, and returns that.
+func setAside(root *os.Root, name string) (aside string, err error) {
+	aside = name + Aside
 	for n := 2; ; n++ {
 		if _, err := root.Lstat(aside); missing(err) {
-			return root.Rename(name, aside)
+			return aside, root.Rename(name, aside)
 		} else if err != nil {
-			return err
+			return "", err
 		}
-		aside = name + ".set-aside-" + strconv.Itoa(n)
+		aside = name + Aside + "-" + strconv.Itoa(n)
 	}
 }

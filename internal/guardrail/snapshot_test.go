@@ -94,6 +94,8 @@ func newProject(t *testing.T) project { return project{t, t.TempDir()} }
 
 func (p project) at(name string) string { return filepath.Join(p.dir, name) }
 
+func second(_ []string, err error) error { return err }
+
 func (p project) must(err error) {
 	p.t.Helper()
 	if err != nil {
@@ -191,7 +193,7 @@ func TestChangesAreRestored(t *testing.T) {
 			}
 			changes, err := s.Changed()
 			p.must(err)
-			p.must(s.Restore(changes))
+			p.must(second(s.Restore(changes)))
 			if got := p.changes(s); got != "" {
 				t.Errorf("after it was put back: %q", got)
 			}
@@ -220,7 +222,7 @@ func TestRestoreStaysInProject(t *testing.T) {
 	}
 	changes, err := s.Changed()
 	p.must(err)
-	p.must(s.Restore(changes))
+	p.must(second(s.Restore(changes)))
 	if text, err := os.ReadFile(outside.at("test.sh")); string(text) != "exit 0\n" {
 		t.Errorf("outside: %q %v", text, err)
 	}
@@ -239,7 +241,7 @@ func TestAppearedFileIsSetAside(t *testing.T) {
 	p.write("new.sh", "work", 0o755)
 	changes, err := s.Changed()
 	p.must(err)
-	p.must(s.Restore(changes))
+	p.must(second(s.Restore(changes)))
 	for name, want := range map[string]string{"new.sh.set-aside": "older", "new.sh.set-aside-2": "work"} {
 		if text, err := os.ReadFile(p.at(name)); string(text) != want {
 			t.Errorf("%s: %q %v", name, text, err)
@@ -281,7 +283,7 @@ func TestLargeFileIsNotKept(t *testing.T) {
 	}
 	changes, err := s.Changed()
 	p.must(err)
-	if err := s.Restore(changes); !errors.Is(err, ErrNotKept) || !strings.Contains(err.Error(), "check.sh") {
+	if _, err := s.Restore(changes); !errors.Is(err, ErrNotKept) || !strings.Contains(err.Error(), "check.sh") {
 		t.Errorf("got %v", err)
 	}
 	if got := p.changes(s); got != "changed program check.sh" {
@@ -314,7 +316,7 @@ func TestUnreadableProgramIsAnError(t *testing.T) {
 
 func TestRestoreRefusesUnknownPath(t *testing.T) {
 	p := newProject(t)
-	if err := p.snapshot("true").Restore([]Change{{Path: "../other"}}); err == nil || !strings.Contains(err.Error(), "../other") {
+	if _, err := p.snapshot("true").Restore([]Change{{Path: "../other"}}); err == nil || !strings.Contains(err.Error(), "../other") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -326,7 +328,7 @@ func TestEmptyFilesAreRestored(t *testing.T) {
 	p.write("Makefile", "all:\n", 0o600)
 	changes, err := s.Changed()
 	p.must(err)
-	p.must(s.Restore(changes))
+	p.must(second(s.Restore(changes)))
 	if got := p.changes(s); got != "" {
 		t.Errorf("got %q", got)
 	}

@@ -237,6 +237,9 @@ func (m Merge) refusal(err error, plan repo.Merge, w *workspace.Worktree) error 
 		return cli.Refuse("leave --ff-only out for a merge commit, or rebase the branch", "branch %s into %s: %w", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrDetached):
 		return cli.Refuse("'git switch BRANCH' checks out the one that gets the work", "branch %s: %w", w.Branch, err)
+	case errors.Is(err, repo.ErrUnborn):
+		return cli.Refuse("'git switch BRANCH' checks out one that has a commit; or commit on "+plan.Into+" first",
+			"branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrInTheWay):
 		return cli.Refuse("commit them, or move them away: 'git stash -u' takes all but ignored files", "branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrConflicts):

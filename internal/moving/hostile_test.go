@@ -198,11 +198,11 @@ func TestImportFollowsNoLink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of the time passes in git
 			e, home, _ := victim(t)
-			_, err := Import(t.Context(), e, c.write(t), "proj")
+			_, err := Import(t.Context(), e, c.write(t), "new/proj")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
-			if got := listed(t, home); !slices.Equal(got, []string{".ralph", "proj"}) && !slices.Equal(got, []string{".ralph"}) {
+			if got := listed(t, home); !slices.Equal(got, []string{".ralph"}) {
 				t.Errorf("there is %v", got)
 			}
 		})
@@ -240,6 +240,15 @@ func TestImportLeavesOwnSettings(t *testing.T) {
 	e.Home = filepath.Join(home, "new", ".ralph") // which is made later
 	if _, err := Import(t.Context(), e, file, "new"); err == nil || !strings.Contains(err.Error(), "its settings are your own") {
 		t.Errorf("into the folder around ralph's home: %v", err)
+	}
+	if cli.Exists(filepath.Join(home, "new")) {
+		t.Error("the refused folder is there")
+	}
+	if err := os.Mkdir(filepath.Join(home, "new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Import(t.Context(), e, file, "new"); err == nil || !cli.Exists(filepath.Join(home, "new")) {
+		t.Errorf("an empty folder of the person is gone: %v", err)
 	}
 }
 
@@ -297,7 +306,7 @@ func TestImportTakesWhatExportWrites(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
-			if got := listed(t, home); !slices.Equal(got, []string{".ralph", "proj"}) {
+			if got := listed(t, home); !slices.Equal(got, []string{".ralph"}) {
 				t.Errorf("there is %v", got)
 			}
 		})
@@ -312,7 +321,7 @@ func TestLargeTreeIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "its work tree is too large: its ") {
 		t.Errorf("the error is %v", err)
 	}
-	if got := listed(t, home); !slices.Equal(got, []string{".ralph", "proj"}) {
+	if got := listed(t, home); !slices.Equal(got, []string{".ralph"}) {
 		t.Errorf("there is %v", got)
 	}
 }

@@ -47,6 +47,12 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 	a.progress.to = e.Stderr
 	done := Imported{Name: a.Name, ID: a.ID, From: a.Host, Project: e.Root()}
 	if into != "" {
+		gone := missing(e.Abs(into))
+		defer func() {
+			for _, folder := range gone {
+				_ = os.Remove(folder) // only an empty one: where the import was refused
+			}
+		}()
 		if done.Project, err = newFolder(e, e.Abs(into)); err != nil {
 			return done, err
 		}
@@ -55,6 +61,17 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 		return done, fmt.Errorf("import %s: %w", file, err)
 	}
 	return done, nil
+}
+
+// missing returns the folders that making this one makes, the deepest first.
+func missing(folder string) (gone []string) {
+	for {
+		if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+			return gone
+		}
+		gone = append(gone, folder)
+		folder = filepath.Dir(folder)
+	}
 }
 
 // newFolder makes a folder, or takes an empty one. What comes there is a stranger's, so the

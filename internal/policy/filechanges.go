@@ -19,6 +19,14 @@ type FileChanges struct {
 	AgentRan bool `json:"agentRan,omitempty"`
 	// Edits are what agents changed and no person has accepted.
 	Edits []FileEdit `json:"edits,omitempty"`
+	// Aside is what was in the way of files that were put back, and has a new name.
+	Aside []SetAside `json:"aside,omitempty"`
+}
+
+// SetAside is a file or a folder, which a person may have made.
+type SetAside struct {
+	Name string     `json:"name"`           // the new one
+	Role event.Role `json:"role,omitempty"` // settings are in the project, all else where the loop works
 }
 
 // FileEdit is a file that an agent changed.
@@ -44,9 +52,9 @@ func (s *FileChanges) Apply(iteration int, p event.Payload) {
 	case event.LoopResumed:
 		switch {
 		case p.AcceptedChanges:
-			*s = FileChanges{}
+			*s = FileChanges{Aside: s.Aside}
 		case !s.AgentRan:
-			*s = FileChanges{Edits: s.Edits}
+			*s = FileChanges{Edits: s.Edits, Aside: s.Aside}
 		}
 	case event.GuardrailSnapshotted:
 		s.Files = p.Files[:min(len(p.Files), filesMost)]
@@ -64,6 +72,12 @@ func (s *FileChanges) Apply(iteration int, p event.Payload) {
 
 // edited records what an agent changed.
 func (s *FileChanges) edited(p event.GuardrailEdited, iteration int) {
+	for _, name := range p.Aside {
+		if aside := (SetAside{name, p.Role}); !slices.Contains(s.Aside, aside) {
+			s.Aside = append(slices.Clip(s.Aside), aside)
+			s.Aside = s.Aside[max(0, len(s.Aside)-editedMost):]
+		}
+	}
 	if p.Restored {
 		return
 	}

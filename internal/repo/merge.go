@@ -25,6 +25,7 @@ var (
 	ErrMerged    = errors.New("it is merged already")
 	ErrNotFF     = errors.New("a fast-forward is not possible")
 	ErrDetached  = errors.New("no branch is checked out")
+	ErrUnborn    = errors.New("that branch has no commit yet")
 	ErrConflicts = errors.New("there are conflicts")
 	ErrInTheWay  = errors.New("files of the merge are here, and are not committed")
 )
@@ -83,7 +84,9 @@ func (m *Merge) plan(ctx context.Context, dir, commit, how, message string, env 
 		return err
 	}
 	m.Into = strings.TrimPrefix(ref, "refs/heads/")
-	if m.Before, err = g.line(ctx, "rev-parse", "--verify", ref+"^{commit}"); err != nil {
+	if m.Before, err = g.line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}"); exitCode(err) == 1 {
+		return ErrUnborn
+	} else if err != nil {
 		return err
 	}
 	if m.From, err = g.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}"); err != nil {

@@ -216,6 +216,10 @@ func TestMergeRefuses(t *testing.T) {
 	if err := plan(MergeAuto); !errors.Is(err, ErrDetached) {
 		t.Errorf("without a branch: %v", err)
 	}
+	w.git("symbolic-ref", "HEAD", "refs/heads/empty")
+	if err := plan(MergeAuto); !errors.Is(err, ErrUnborn) {
+		t.Errorf("on a branch without a commit: %v", err)
+	}
 	for _, name := range []string{"-x", "a..b", "a b", ""} {
 		if _, err := BranchBase(t.Context(), w.dir, name); err == nil {
 			t.Errorf("%q is a branch", name)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -32,6 +34,17 @@ func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, en
 			show = "ls -lR "
 		}
 		all = append(all, Kept{name, show + name})
+	}
+	for _, aside := range state.FileChanges.Aside {
+		folder := state.Lifecycle.Project
+		if aside.Role == event.RoleSettings {
+			folder = s.Project
+		}
+		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
+		if _, err := os.Lstat(name); err == nil {
+			was, _, _ := strings.Cut(name, guardrail.Aside)
+			all = append(all, Kept{name, "mv -i " + name + " " + was})
+		}
 	}
 	return all, err
 }

@@ -75,7 +75,7 @@ var samples = []event.Payload{
 	event.GuardrailStarted{Name: "make test"},
 	event.GuardrailEnded{Name: "make test", Code: 2, Took: 1200, Log: "guardrail_1_make_test.log", Action: "APPEND", Message: &event.Blob{Text: "it failed", Bytes: 9}},
 	event.GuardrailEnded{Name: "make docs", OK: true, Took: 900, Log: "guardrail_1_make_docs.log", Warning: "its log has only the first 4096 bytes: no space left on device"},
-	event.GuardrailEdited{Path: "Makefile", How: "changed", Restored: true, Role: "instructions", Is: "cd", Guardrails: []string{"make test"}, During: true},
+	event.GuardrailEdited{Path: "Makefile", How: "changed", Restored: true, Aside: []string{"Makefile.set-aside"}, Role: "instructions", Is: "cd", Guardrails: []string{"make test"}, During: true},
 	event.IterationChecked{Guardrails: 2, Failed: 1},
 	event.RepoCommitted{SHA: "4b825dc", Message: "Mend the parser", Files: 2, Insertions: 10, Deletions: 1},
 	event.SCMEnded{Tasks: []string{"commit", "push"}, Failed: "pr", Error: "gh is not logged in", PR: "https://github.com/acme/shop/pull/7", Left: []string{"cart.go"}},

@@ -124,8 +124,10 @@ type GuardrailEdited struct {
 	How      Edit   `json:"how"`                // changed, appeared or vanished
 	Restored bool   `json:"restored,omitempty"` // it was put back before the check
 	Kept     string `json:"kept,omitempty"`     // what was found, in the loop's folder
-	Why      string `json:"why,omitempty"`      // why a protected file could not be put back
-	Role     Role   `json:"role,omitempty"`     // program, instructions or settings
+	// Aside are the new names of what was in the way, relative to the project.
+	Aside []string `json:"aside,omitempty"`
+	Why   string   `json:"why,omitempty"`  // why a protected file could not be put back
+	Role  Role     `json:"role,omitempty"` // program, instructions or settings
 	// the SHA-256 of a file as it was found, "link to …" of a link; empty if nothing is there
 	Is string `json:"is,omitempty"`
 	// Guardrails are the commands that consist of it; none of settings.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -148,6 +149,26 @@ func (f *Fold) edited(id string, iteration int) {
 	delete(f.edits, id)
 }
 
+// guardrailEdited notes what was found where a file was put back.
+func (f *Fold) guardrailEdited(e event.Event, p event.GuardrailEdited) {
+	folder := f.report.Project
+	if p.Role == event.RoleSettings {
+		folder = path.Dir(path.Dir(f.dir))
+	}
+	keep := func(command string) {
+		if len(f.report.Kept) < filesKept {
+			f.report.Kept = append(f.report.Kept, render.Clean(fmt.Sprintf("%s, as it was found in iteration %d: %s", p.Path, e.Iter, command)))
+		}
+	}
+	if p.Kept != "" {
+		keep("cat " + path.Join(f.dir, p.Kept))
+	}
+	for _, aside := range p.Aside {
+		was, _, _ := strings.Cut(aside, ".set-aside")
+		keep("mv -i " + path.Join(folder, aside) + " " + path.Join(folder, was))
+	}
+}
+
 // repoInspected notes what the open iteration changed in a repository: what was not committed
 // before it is not its own.
 func (f *Fold) repoInspected(p event.RepoInspected) {
@@ -197,6 +218,8 @@ func (f *Fold) ofVerification(e event.Event, p event.Payload) {
 		r.Verdict, r.Doubtful = nil, line(p.Warning)
 	case event.RepoInspected:
 		f.repoInspected(p)
+	case event.GuardrailEdited:
+		f.guardrailEdited(e, p)
 	case event.RepoCommitted:
 		if f.open != nil {
 			subject := units.FirstLine(p.Message)

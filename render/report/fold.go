@@ -24,6 +24,7 @@ type Options struct {
 type Fold struct {
 	opt    Options
 	report Report
+	dir    string // the loop's folder
 	loop   projector.Loop
 
 	at      time.Time // of the last event
@@ -148,6 +149,7 @@ func (f *Fold) ofLoop(e event.Event, p event.Payload) {
 	r := &f.report
 	switch p := p.(type) {
 	case event.LoopStarted:
+		f.dir = p.Dir
 		f.started(p)
 	case event.LoopResumed:
 		f.endWait(e.At)

@@ -59,6 +59,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Changed != nil {
 		fact("Changed", "%s", r.Changed)
 	}
+	for _, kept := range r.Kept {
+		fact("Kept", "%s", kept)
+	}
 	for _, away := range r.Away {
 		fact("Branch", "%s", away)
 	}
