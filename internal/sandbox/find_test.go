@@ -145,6 +145,24 @@ func TestLinkForRalphsOwn(t *testing.T) {
 	}
 }
 
+// TestReach shows that what is protected can be changed no more, but for what in it can.
+func TestReach(t *testing.T) {
+	r := reach{write: []string{"/t", "/t/.ralph/demo"}, protect: []string{"/t/.ralph", "/t/.ralph/demo/journal", "/t/x"}}
+	for path, want := range map[string]struct{ changes, enters bool }{
+		"/":                      {false, true},
+		"/t/a/b":                 {true, true},
+		"/t/x/y":                 {false, false},
+		"/t/.ralph":              {false, true},
+		"/t/.ralph/other":        {false, false},
+		"/t/.ralph/demo/x":       {true, true},
+		"/t/.ralph/demo/journal": {false, false},
+	} {
+		if changes, enters := r.changes(path), r.enters(path); changes != want.changes || enters != want.enters {
+			t.Errorf("%s: %v, %v", path, changes, enters)
+		}
+	}
+}
+
 // layLong makes a folder whose path is too long to open.
 func layLong(t *testing.T, dir string) {
 	t.Helper()
