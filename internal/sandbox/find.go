@@ -49,10 +49,10 @@ func (r reach) enters(dir string) bool {
 	return r.changes(dir) || slices.ContainsFunc(r.write, func(path string) bool { return within(dir, path) && r.changes(path) })
 }
 
-// repositories returns the folders in which git finds settings and hooks for a folder that the agent
-// may change: those of each work tree, and those with the shape of a bare repository. It looks into
-// all of the tree, also where git's ignore rules lead it past, and into what else is the loop's,
-// where a link in the tree may lead. It looks at nothing else that a person lets the agent change.
+// repositories returns the folders in which git finds settings and hooks for a folder that the
+// agent may change: those of each work tree, and those with the shape of a bare repository. It
+// looks into all of the tree, ignored folders too, and into what else is the loop's, where a link
+// in the tree may lead. It looks at nothing else that a person lets the agent change.
 func (b *Box) repositories(reach reach) []string {
 	tree := cmp.Or(b.Git.Tree, b.Tree, b.Dir)
 	git, _ := b.Git.access()

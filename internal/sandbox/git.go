@@ -203,9 +203,9 @@ func (r Repository) links() (found []string) {
 	return found
 }
 
-// allLinks returns the links of git's files, and those in the place of ralph's own, which makes none: a
-// file that was missing, or that the runner has replaced, is not protected, and bubblewrap mounts
-// nothing at a link.
+// allLinks returns the links of git's files, and those in the place of ralph's own, which makes
+// none: a file that was missing, or that the runner has replaced, is not protected, and bubblewrap
+// mounts nothing at a link.
 func (b *Box) allLinks() []string {
 	found := b.Git.links()
 	for _, path := range b.Ralph {
