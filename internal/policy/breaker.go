@@ -16,13 +16,13 @@ import (
 // Returning to a state of a few iterations ago, as in A-B-A-B, is no progress. Without a repository
 // and without boxes in task.md, an iteration made no progress if it used no tool or ended with the
 // same message as the one before. In a loop over stories, neither did one that was refused for a
-// reason for which one right before it was, whatever the files show. The loop ends after breaker.noProgress
-// such iterations in a row, or after breaker.sameError failures in a row without progress whose
-// errors differ only in ids, numbers and times. One iteration earlier it waits, and two earlier the
-// agent gets a hint with the evidence. (With a limit of 2, the first iteration gives the hint; with
-// 1, nothing comes before the end.) Iterations that a person, a limit or a dead runner interrupted
-// count neither way, nor do empty iterations, those in which a repository could not be read, and
-// those that failed because another program holds a lock.
+// reason for which one right before it was, whatever the files show. The loop ends after
+// breaker.noProgress such iterations in a row, or after breaker.sameError failures in a row without
+// progress whose errors differ only in ids, numbers and times. One iteration earlier it waits, and
+// two earlier the agent gets a hint with the evidence. (With a limit of 2, the first iteration
+// gives the hint; with 1, nothing comes before the end.) Iterations that a person, a limit or a
+// dead runner interrupted count neither way, nor do empty iterations, those in which a repository
+// could not be read, and those that failed because another program holds a lock.
 type Breaker struct {
 	// fingerprint of the files, as far as the open iteration inspected them
 	Place string   `json:"place,omitempty"`

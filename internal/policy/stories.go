@@ -126,8 +126,8 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 }
 
 // refusals returns what the agent of the open iteration did to the stories and was refused, and for
-// each a hash of its kind; nothing if it brought a story further. What names no field names files or
-// errors, which may differ each time.
+// each a hash of its kind; nothing if it brought a story further. What names no field names files
+// or errors, which may differ each time.
 func (s *Stories) refusals() (texts, kinds []string) {
 	if s.Began == "" || hashOf(s.States) != s.Began {
 		return nil, nil

@@ -228,9 +228,9 @@ func (m Merge) Apply(ctx context.Context, dir string, env ...string) error {
 	return err
 }
 
-// inTheWay returns what is on the disk where the merge adds files, and what git would remove: pipes,
-// sockets and devices in a folder there, which git does not see, and files in a sparse work tree,
-// where git overwrites ignored ones in spite of --no-overwrite-ignore (2.39.5).
+// inTheWay returns what is on the disk where the merge adds files, and what git would remove:
+// pipes, sockets and devices in a folder there, which git does not see, and files in a sparse work
+// tree, where git overwrites ignored ones in spite of --no-overwrite-ignore (2.39.5).
 func (m Merge) inTheWay(ctx context.Context, g git) (names []string, err error) {
 	sparse, err := g.line(ctx, "config", "--type=bool", "--default=false", "--get", "core.sparseCheckout")
 	if err != nil {

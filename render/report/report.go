@@ -44,8 +44,8 @@ type Report struct {
 	Done     []Iteration `json:"iterations"`
 	// Changed is what all iterations changed together; nil before the end, and if it is unknown.
 	Changed *Changes `json:"changed,omitempty"`
-	// Kept are files as they were found before ralph put them back, each with the command that shows
-	// it or brings it back. A person may have written them.
+	// Kept are files as they were found before ralph put them back, each with the command that
+	// shows it or brings it back. A person may have written them.
 	Kept []string `json:"kept,omitempty"`
 	// Away are the repositories that an iteration left on another branch than the loop's.
 	Away    []string   `json:"away,omitempty"`
