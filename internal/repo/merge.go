@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -227,10 +228,12 @@ func (m Merge) Apply(ctx context.Context, dir string, env ...string) error {
 	return err
 }
 
-// inTheWay returns what a sparse work tree has, and git does not, where the merge adds files. There
-// git overwrites ignored files in spite of --no-overwrite-ignore (2.39.5).
+// inTheWay returns what is on the disk where the merge adds files, and what git would remove:
+// pipes, sockets and devices in a folder there, which git does not see, and files in a sparse work
+// tree, where git overwrites ignored ones in spite of --no-overwrite-ignore (2.39.5).
 func (m Merge) inTheWay(ctx context.Context, g git) (names []string, err error) {
-	if sparse, err := g.line(ctx, "config", "--type=bool", "--default=false", "--get", "core.sparseCheckout"); err != nil || sparse != "true" {
+	sparse, err := g.line(ctx, "config", "--type=bool", "--default=false", "--get", "core.sparseCheckout")
+	if err != nil {
 		return nil, err
 	}
 	at, err := g.locate(ctx)
@@ -248,8 +251,9 @@ func (m Merge) inTheWay(ctx context.Context, g git) (names []string, err error) 
 	}
 	seen := map[string]bool{}
 	for file := range strings.SplitSeq(strings.TrimSuffix(string(added), "\x00"), "\x00") {
+		names = append(names, unseenIn(root, file)...)
 		name := firstFile(root, file)
-		if name == "" || seen[name] {
+		if name == "" || sparse != "true" || seen[name] {
 			continue
 		}
 		seen[name] = true
@@ -262,6 +266,17 @@ func (m Merge) inTheWay(ctx context.Context, g git) (names []string, err error) 
 		}
 	}
 	return names, nil
+}
+
+// unseenIn returns the pipes, sockets and devices at a name and below it.
+func unseenIn(root *os.Root, name string) (unseen []string) {
+	_ = fs.WalkDir(root.FS(), name, func(at string, entry fs.DirEntry, err error) error {
+		if err == nil && kindOf(entry.Type()) != "" {
+			unseen = append(unseen, at)
+		}
+		return nil // what cannot be read git cannot remove
+	})
+	return unseen
 }
 
 // firstFile returns what is at name, or in the place of a folder above it; empty if nothing is.

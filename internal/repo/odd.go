@@ -2,6 +2,7 @@ package repo
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -78,6 +79,9 @@ func (k *keeper) findOdd(dir string) {
 		}
 		if info, err := entry.Info(); err == nil {
 			k.addOdd(name, bitsOf(info.Mode()))
+			if perm := info.Mode().Perm(); perm != defaultFolder {
+				k.perms[name] = perm
+			}
 		}
 		k.findOdd(name)
 	}
@@ -102,10 +106,48 @@ func (r *reversal) compareOdd() (gone []LeftFile) {
 	return gone
 }
 
+// defaultFolder are the permissions of most folders. A kept work tree has those of the others.
+const defaultFolder fs.FileMode = 0o755
+
+// makeFolders makes a folder and those above it, with their permissions. Until all files are in
+// their places the owner may write.
+func (r *reversal) makeFolders(name string) error {
+	if name == "." {
+		return nil
+	}
+	local := filepath.FromSlash(name)
+	if _, err := r.root.Lstat(local); !errors.Is(err, fs.ErrNotExist) {
+		return r.root.MkdirAll(local, 0o777) // says what is there instead
+	}
+	if err := r.makeFolders(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := r.root.Mkdir(local, 0o777); err != nil {
+		return err
+	}
+	perm, known := r.Base.perms[name]
+	if !known {
+		return nil
+	}
+	if perm&0o300 != 0o300 {
+		r.closed = append(r.closed, name)
+	}
+	return r.root.Chmod(local, perm|0o300)
+}
+
+// closeFolders takes from the owner what the folders that were made do not allow.
+func (r *reversal) closeFolders() {
+	for _, name := range slices.Backward(r.closed) {
+		if err := r.root.Chmod(filepath.FromSlash(name), r.Base.perms[name]); err != nil {
+			r.leave(name, err.Error())
+		}
+	}
+}
+
 // restoreFolders makes empty folders again.
 func (r *reversal) restoreFolders() {
 	for _, name := range r.folders {
-		if err := r.root.MkdirAll(filepath.FromSlash(name), 0o777); err != nil {
+		if err := r.makeFolders(name); err != nil {
 			r.leave(name, err.Error())
 		} else if clear(r.dirs); r.above(name) != "" {
 			r.leave(name, "a link is on the way to it")

@@ -74,6 +74,36 @@ func TestRestoreNamesWhatIsGone(t *testing.T) {
 	same(t, "the files", after, before)
 }
 
+// A folder that is made again has the permissions that it had.
+func TestRestoreBringsFolderModes(t *testing.T) {
+	w := born(t)
+	folders := map[string]os.FileMode{"private": 0o700, "private/open": 0o755, "empty": 0o710, "closed": 0o500}
+	for _, name := range []string{"private", "private/open", "empty", "closed"} {
+		must(t, os.Mkdir(filepath.Join(w.dir, name), 0o755))
+	}
+	w.write("private/open/a", "one")
+	w.write("closed/a", "one")
+	for name, mode := range folders {
+		must(t, os.Chmod(filepath.Join(w.dir, name), mode))
+	}
+	commit := w.keepIteration(1, 5)
+	must(t, os.Chmod(filepath.Join(w.dir, "closed"), 0o700))
+	for _, name := range []string{"private", "empty", "closed"} {
+		w.remove(name)
+	}
+	if _, err := Restore(t.Context(), w.dir, bundleID, commit, false); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range folders {
+		info, err := os.Stat(filepath.Join(w.dir, name))
+		must(t, err)
+		if info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, want %v", name, info.Mode(), mode)
+		}
+	}
+	must(t, os.Chmod(filepath.Join(w.dir, "closed"), 0o700)) // so that it can be removed
+}
+
 // An undone review leaves a folder that was empty.
 func TestUndoKeepsEmptyFolders(t *testing.T) {
 	w := born(t)

@@ -180,7 +180,7 @@ func (r *reversal) removeFile(name string) error {
 
 func (r *reversal) writeFile(name string, f file, content []byte) error {
 	local := filepath.FromSlash(name)
-	if err := r.root.MkdirAll(filepath.Dir(local), 0o777); err != nil {
+	if err := r.makeFolders(path.Dir(name)); err != nil {
 		return err
 	}
 	if clear(r.dirs); r.above(path.Dir(name)) != "" {

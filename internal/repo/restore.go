@@ -103,6 +103,7 @@ func (r *reversal) restore(ctx context.Context) error {
 		return err
 	}
 	r.restoreFolders()
+	r.closeFolders()
 	return nil
 }
 

@@ -124,6 +124,7 @@ type reversal struct {
 	commits                   []Found  // those that have them, without paths
 	leftFiles                 []LeftFile
 	folders                   []string // empty ones, to be made
+	closed                    []string // folders that were made, in which the owner may not write
 	result                    Undone
 }
 
@@ -158,6 +159,7 @@ func (r *reversal) run(ctx context.Context) error {
 	if err := r.restoreFiles(ctx); err != nil {
 		return err
 	}
+	r.closeFolders()
 	if err := r.restoreHead(ctx); err != nil {
 		return err
 	}
