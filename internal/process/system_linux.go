@@ -145,6 +145,8 @@ func parseStat(stat []byte) (m info, ok bool) {
 	ok = ok && unicode.IsLetter(rune(m.state))
 	m.ppid, m.pgid, m.sid = pid(fields[4-first]), pid(fields[5-first]), pid(fields[6-first])
 	m.threads, m.start = pid(fields[20-first]), number(fields[22-first], 64)
+	const exits = 0x4 // PF_EXITING, in the flags of the first thread: others may still run
+	m.exiting = number(fields[9-first], 32)&exits != 0 && m.threads <= 1
 	return m, ok
 }
 

@@ -22,6 +22,15 @@ func TestParseStat(t *testing.T) {
 			}
 		})
 	}
+	for stat, exiting := range map[string]bool{
+		"42 (a)" + rest: false,
+		"42 (a) S 7 5 6 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 1 0 12345 99 1": true,
+		"42 (a) Z 7 5 6 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 2 0 12345 99 1": false, // another thread runs
+	} {
+		if got, ok := parseStat([]byte(stat)); !ok || got.exiting != exiting {
+			t.Errorf("%s: exiting %v, %v", stat, got.exiting, ok)
+		}
+	}
 	for name, stat := range map[string]string{
 		"nothing":                    "",
 		"no name":                    "42 S 7",
@@ -36,6 +45,25 @@ func TestParseStat(t *testing.T) {
 				t.Errorf("read as %+v", got)
 			}
 		})
+	}
+}
+
+// What ends by itself, as a sandbox does after its agent, was not left behind by anything.
+func TestExitingIsNoStray(t *testing.T) {
+	a := start(t, actor("sit"))
+	a.line()
+	sitting, ok := inspect(a.PID())
+	if !ok {
+		t.Fatal("it cannot be inspected")
+	}
+	exiting := sitting
+	exiting.exiting = true
+	f := newTree(identity{}, "")
+	if f.recordStrays([]info{exiting}); len(f.strays()) != 0 {
+		t.Errorf("it is listed: %v", f.strays())
+	}
+	if f.recordStrays([]info{sitting}); len(f.strays()) != 1 {
+		t.Errorf("one that goes on is not listed: %v", f.strays())
 	}
 }
 

@@ -194,11 +194,15 @@ func (t *tree) signalUntilGone(ctx context.Context, sig syscall.Signal) (left []
 	}
 }
 
-// recordStrays lists members as strays.
+// recordStrays lists members as strays, but those that are ending by themselves: a sandbox ends
+// with its agent, a moment later.
 func (t *tree) recordStrays(members []info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, m := range members {
+		if now, ok := inspect(m.pid); m.exiting || ok && now.identity == m.identity && now.exiting {
+			continue
+		}
 		if known := t.know(m.identity); !known.listed {
 			known.Stray, known.listed = m.stray(), true
 			t.listed = append(t.listed, known)

@@ -29,6 +29,8 @@ func Cost(usd *float64) string {
 	switch {
 	case usd == nil:
 		return "unknown"
+	case *usd > 0 && *usd < 0.00005:
+		return "<$0.0001"
 	case *usd != 0 && *usd < 0.01:
 		return fmt.Sprintf("$%.4f", *usd)
 	}

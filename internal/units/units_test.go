@@ -34,7 +34,7 @@ func TestTook(t *testing.T) {
 // A small amount is not shown as zero, and a limit keeps its digits.
 func TestSpent(t *testing.T) {
 	for want, row := range map[string][2]float64{
-		"$1.50 of $2.00": {1.5, 2}, "$0.0040 of $0.0010": {0.004, 0.001}, "$20.01 of $20.00": {20.0123, 20},
+		"$1.50 of $2.00": {1.5, 2}, "<$0.0001 of $0.00": {0.000049, 0}, "$0.0001 of $0.01": {0.00005, 0.01}, "$0.0040 of $0.0010": {0.004, 0.001}, "$20.01 of $20.00": {20.0123, 20},
 	} {
 		if got := Of(row[0], row[1]); got != want {
 			t.Errorf("got %s, want %s", got, want)
