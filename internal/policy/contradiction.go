@@ -36,6 +36,7 @@ var shortfalls = []func() *regexp.Regexp{
 	units.Pattern(`(^\W*(it|this|everything|all of it)|\b(task|work|goal|job|implementation|feature|migration|story|criteri\w+|requirements?|conditions?))\b.{0,20}(\b(is|are|has|have)|n't)( still)?( not)?( yet)?( been)?( fully)? (not (yet )?` + unmet + `|incomplete|unfinished|unmet|unfulfilled|(only )?partially ` + unmet + `)\b`),
 	units.Pattern(`(^\W*(it|this|everything|all of it)|\b(task|work|goal|job|implementation|feature|migration|story|criteri\w+|requirements?|conditions?))\b.{0,20}\b(isn't|aren't|(has|have)(n't| not) been|(is|are) not)( yet| fully| all| entirely)* ` + unmet + `\b`),
 	units.Pattern(`\b(i|we) (have not|haven't)( yet| fully)* (finished|completed)\b`),
+	units.Pattern(`\b(i|we) ran out of (time|context|tokens|budget)\b`),
 	units.Pattern(`\bnot all\b.{0,60}\b(` + unmet + `|pass|passes|passing|passed|green)\b`),
 	units.Pattern(`\b[1-9]\d*( of \d+)?( \w+){0,2} (tests?|specs?|checks?|criteria|requirements?|tasks?|items?|steps?|stories|boxes)( is| are)?( still| currently)? (` + failing + `|remain|remains|remaining|open|left|missing|unmet|incomplete|to do|todo)\b`),
 	units.Pattern(`\b[1-9]\d* (test failures?\b|(failed|failing)\W*($|[,)\]]|in \d|MARKER))`),
