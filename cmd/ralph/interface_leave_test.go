@@ -89,6 +89,7 @@ func TestFullScreenIsSuspended(t *testing.T) {
 			"stty -g > after; cmp before after && echo the same modes; read wait; fg\n" +
 			"stty -g > after; cmp before after && echo over")
 		w.sees("one", "running")
+		w.takes(0) // else what it asks for at its beginning comes after SIGCONT, and is taken for the rest
 		p.must(syscall.Kill(p.pid("pid"), syscall.SIGSTOP))
 		w.sees("garbage of the shell")
 		w.retakes(never)
@@ -125,13 +126,10 @@ func (p *place) shellOn(script string) *watched {
 // that come before it has the terminal are the shell's.
 func (w *watched) retakes(other *watched) {
 	w.Helper()
-	takes := func(e *terminaltest.Emulator) int { return e.Seen["CSI ?1007h"] } // the last of what it asks for
 	var before int
-	w.Look(func(e *terminaltest.Emulator) { before = takes(e) })
+	w.Look(func(e *terminaltest.Emulator) { before = asked(e) })
 	w.types(enter)
-	if _, err := w.Await(patience, func(e *terminaltest.Emulator) bool { return takes(e) > before }); err != nil {
-		w.Fatal(err)
-	}
+	w.takes(before)
 	if _, err := w.Await(patience, (*terminaltest.Emulator).Alternate); err != nil {
 		w.Fatal(err)
 	}
@@ -139,6 +137,18 @@ func (w *watched) retakes(other *watched) {
 		w.Errorf("it shows\n%s\nnot\n%s", w.Text(), other.Text())
 	}
 }
+
+// takes waits until a program has asked the terminal for all that it asks for, more often than
+// before.
+func (w *watched) takes(before int) {
+	w.Helper()
+	if _, err := w.Await(patience, func(e *terminaltest.Emulator) bool { return asked(e) > before }); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// asked counts the last of what a program asks for.
+func asked(e *terminaltest.Emulator) int { return e.Seen["CSI ?1007h"] }
 
 // alike waits until two screens are the same, but for what depends on the time.
 func alike(one, other func() string) bool {

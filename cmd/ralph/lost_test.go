@@ -561,7 +561,7 @@ func (w *lostWorld) loop(p lostPlan) {
 		fallthrough
 	default:
 		if p.Loop == "guardrail" {
-			args = append(args, "--set", `guardrails=[{"command":"sh guard.sh","protect":true}]`)
+			args = append(args, "--anyway", "--set", `guardrails=[{"command":"sh guard.sh","protect":true}]`)
 		}
 		args = append(args, "-p", "x", "--protocol", "text", "--agent", "sh "+filepath.Join(w.root, "agent.sh"))
 	}
