@@ -22,7 +22,8 @@
 //
 //   - A loop that Start or Resume returned lives on, whatever happens to the process that called.
 //   - Nothing is asked at a terminal: what needs a person's word is an error that says so.
-//   - A command that Send reports as neither taken nor kept is withdrawn: no later runner takes it.
+//   - A command for which Send returns an *UntakenError that says so is withdrawn: no later runner
+//     takes it.
 //   - Follow returns each event once, in order, and ends with the loop, or with its runner's death.
 //   - All functions may be called at the same time from any number of goroutines and processes.
 //

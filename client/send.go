@@ -20,7 +20,8 @@ import (
 )
 
 // AnswerTime is how long a live runner may take to receive a command before Send withdraws it. It
-// needs less than a millisecond, and more on a machine under full load.
+// needs less than a millisecond, and more on a machine under full load. Tests change it, while
+// nothing is sent.
 var AnswerTime = 10 * time.Second
 
 // An Outcome is what became of a command.
@@ -96,7 +97,8 @@ func (e *UntakenError) Error() string {
 // until it has taken effect. A refusal by the loop is no error. The answer to a question of a loop
 // without a runner is kept for the next one, in place of an earlier one; for all else the error is
 // then a *NotRunningError. If the runner does not take the command it is withdrawn, and the error
-// is an *UntakenError. If ctx ends, the receipt says what is known.
+// is an *UntakenError. If ctx ends before the loop has received it, the error is the cause of that,
+// and the loop may still take the command.
 func Send(ctx context.Context, loop registry.Status, c inbox.Command, patience time.Duration) (Receipt, error) {
 	r := Receipt{Loop: loop.Name, Kind: c.Kind, Key: c.Key}
 	switch {
@@ -115,7 +117,10 @@ func Send(ctx context.Context, loop registry.Status, c inbox.Command, patience t
 	if err := r.await(ctx, loop.Dir, from.Seq, patience); err != nil {
 		return r, err
 	}
-	if r.Outcome == "" && ctx.Err() == nil {
+	if r.Outcome == "" {
+		if ctx.Err() != nil {
+			return r, fmt.Errorf("await what becomes of the %s for loop %s: %w", c.Kind, loop.Name, context.Cause(ctx))
+		}
 		return r, untaken(loop, r)
 	}
 	if r.Outcome == Received && !r.Orphan {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -86,14 +87,29 @@ func (s Start) flags() (flags []string) {
 	return append(flags, s.Flags...)
 }
 
+// mostSaid is how much of what the program says is read.
+const mostSaid = 64 << 10
+
 // run runs the program and finds the loop that it names.
 func (s Start) run(ctx context.Context, args []string) (registry.Status, error) {
-	var out, problem bytes.Buffer
+	// A file, not a pipe: the runner has it too until it has opened its log. It would keep a pipe
+	// open, and a closed one would end it.
+	problem, err := os.CreateTemp("", "ralph-start-")
+	if err != nil {
+		return registry.Status{}, fmt.Errorf("keep what ralph says: %w", err)
+	}
+	defer problem.Close()
+	defer os.Remove(problem.Name())
+	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, cmp.Or(s.Program, "ralph"), args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Project, s.Env, &out, &problem
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Project, s.Env, &out, problem
 	cmd.Args[0], cmd.Stdin = "ralph", strings.NewReader(s.Prompt)
-	err := cmd.Run()
-	said, notes := programError(problem.String())
+	err = cmd.Run()
+	text, unread := io.ReadAll(io.NewSectionReader(problem, 0, mostSaid))
+	if unread != nil {
+		return registry.Status{}, fmt.Errorf("read what ralph said: %w", unread)
+	}
+	said, notes := programError(string(text))
 	if s.Notes != nil {
 		for _, note := range notes {
 			fmt.Fprintln(s.Notes, note)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,14 +38,48 @@ func TestStartReturnsTheLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	path, arguments := program(t, `read prompt; [ "$prompt" = "do it" ] || exit 2; printf '{"name":"one","dir":"`+dir+`","pid":7}\n'`)
-	s := Start{Project: t.TempDir(), Name: "one", Prompt: "do it\n", Agent: "claude", Iterations: 3, Set: map[string]string{"limits.cost": "2", "a": "b"}, Flags: []string{"--worktree"}, Program: path}
+	s := Start{
+		Project: t.TempDir(), Name: "one", Prompt: "do it\n", Agent: "claude", Iterations: 3,
+		Set: map[string]string{"limits.cost": "2", "a": "b"}, Flags: []string{"--worktree"}, Program: path,
+	}
 	loop, err := s.Start(t.Context())
 	if err != nil || loop.Dir != dir || loop.Name != "one" {
 		t.Fatalf("%+v %v", loop, err)
 	}
-	want := []string{"start", "--detach", "--json", "one", "--prompt=-", "--agent=claude", "--maximum-iterations=3", "--set=a=b", "--set=limits.cost=2", "--worktree"}
+	want := []string{
+		"start", "--detach", "--json", "one", "--prompt=-", "--agent=claude",
+		"--maximum-iterations=3", "--set=a=b", "--set=limits.cost=2", "--worktree",
+	}
 	if got := arguments(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The runner has the program's stderr until it has opened its log, which may be after the program.
+func TestStartDoesNotAwaitRunner(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), Folder, "one")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := program(t, `sleep 600 > /dev/null &
+echo $! > '`+dir+`/pid'; printf '{"dir":"`+dir+`"}\n'`)
+	if _, err := (Start{Project: t.TempDir(), Program: path}).Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runner.Kill(); err != nil {
+		t.Errorf("it waited for what the program had started: %v", err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 type dismissVerb struct {
 	cli.Placed
-	Names []string `arg:"" optional:"" complete:"loop" name:"name" help:"The loops, each with those within it, as a fleet has; without it the one that ran here last."`
+	Names []string `arg:"" optional:"" complete:"loop" name:"name" help:"The loops, each with those within it; without it the one that ran here last."`
 }
 
 // Help shows examples.

@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
 // RalphFolder is the project's folder of loops and settings.
-const RalphFolder = ".ralph"
+const RalphFolder = client.Folder
 
 // A search is the way up from a folder to its project: docs/decisions/0035-which-project.md.
 type search struct {

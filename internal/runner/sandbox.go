@@ -157,7 +157,7 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	if (mode == sandbox.Docker || mode == sandbox.Podman) && p.Image == "" {
 		return p, fmt.Errorf("sandbox %s needs sandbox.image, an image with the agent's program", mode)
 	}
-	if _, err := inbox.Open(r.Dir); err != nil { // makes both parts, of which a link would lead elsewhere
+	if _, err := inbox.Open(r.Dir); err != nil { // makes both parts: a link in their place would lead elsewhere
 		return p, err
 	}
 	people, agents := filepath.Join(r.Dir, inbox.Folder), filepath.Join(r.Dir, inbox.AgentFolder)

@@ -155,7 +155,7 @@ func feed(ctx context.Context, patience time.Duration, input []byte, program str
 		err = exit.Failure()
 	}
 	if err != nil {
-		if args[0] == "sandbox" { // of which docker has several commands
+		if args[0] == "sandbox" { // docker sandbox has several commands
 			program, args = program+" "+args[0], args[1:]
 		}
 		return "", fmt.Errorf("%s %s: %w%s", program, args[0], err, strings.TrimSuffix(": "+strings.Join(strings.Fields(errs.String()), " "), ": "))

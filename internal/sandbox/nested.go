@@ -44,8 +44,8 @@ func isInert(name string) bool {
 // A digest is that of a file; zero of one that cannot be read.
 type digest [sha256.Size]byte
 
-// runnable returns the files of repositories in what an agent may change of which git would run
-// something.
+// runnable returns files of repositories that git would run, or that name a program that it would
+// run. It looks in all that an agent may change.
 func (b *Box) runnable() map[string]digest {
 	found := map[string]digest{}
 	if b.Mode == None {

@@ -173,7 +173,7 @@ func (c *command) runsForeign(kind string) bool {
 	return true
 }
 
-// isUnread reports a text that would run and of which no part is known.
+// isUnread reports whether nothing is known of a text that would run.
 func (c *command) isUnread(text string) bool {
 	if !isOpaque(text) {
 		return false

@@ -232,7 +232,7 @@ func gitShows(c *command) {
 	}
 }
 
-// sensitive are variables of which environment judges the value, beside those of git.
+// sensitive are the variables whose values environment judges, beside those of git.
 const sensitive = "RALPH_TRUST HISTFILE HISTSIZE HISTFILESIZE PROMPT_COMMAND BASH_ENV ENV PS4 LESSOPEN PAGER EDITOR VISUAL LD_PRELOAD DYLD_INSERT_LIBRARIES"
 
 // environment judges the variables that a command gets.

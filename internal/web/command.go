@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
-	"os/user"
 	"strings"
 
 	"github.com/ralph-loop/ralph/client"
@@ -74,7 +72,7 @@ func readCommand(r *http.Request) (inbox.Command, error) {
 	if err := from.Decode(&g); err != nil {
 		return inbox.Command{}, err
 	}
-	c := inbox.Command{Kind: g.Kind, Text: strings.TrimSpace(g.Text), Key: g.Key, Value: g.Value, Question: g.Question, From: sender()}
+	c := inbox.Command{Kind: g.Kind, Text: strings.TrimSpace(g.Text), Key: g.Key, Value: g.Value, Question: g.Question, From: client.Sender("web")}
 	if c.Kind.IsAgents() {
 		return c, errors.New(string(c.Kind) + " is a command of an agent")
 	}
@@ -84,14 +82,4 @@ func readCommand(r *http.Request) (inbox.Command, error) {
 // restartHint says how a person lets a loop without a runner continue.
 func restartHint(l registry.Status) string {
 	return "'ralph start " + l.Name + " --resume' in " + l.Project + " resumes it"
-}
-
-// sender names the person on whose machine the command was given.
-func sender() string {
-	name := "unknown"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, _ := os.Hostname()
-	return "web:" + name + "@" + host
 }
