@@ -96,6 +96,11 @@ func TestMCPServesLoops(t *testing.T) {
 	if !begun.Alive || begun.Name != "night" {
 		t.Fatalf("it started %+v", begun)
 	}
+	again, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "ralph_start", Arguments: map[string]any{"name": "night", "resume": true}})
+	p.must(err)
+	if text := textOf(again); !again.IsError || !strings.Contains(text, "loop night is already run by pid ") || !strings.Contains(text, "\nnext step: ") {
+		t.Errorf("resumed as it runs: %s", text)
+	}
 	if state := p.fine("status", "night", "--json"); !strings.Contains(state, `"maximumIterations":3`) {
 		t.Errorf("the limit is not in %s", state)
 	}
