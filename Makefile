@@ -30,8 +30,8 @@ GOFLAGS  += -trimpath
 export GOFLAGS
 
 # Packages with goroutines of their own, for the race detector in the gate.
-RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch ./internal/loop ./internal/notify ./internal/otlp \
-	./internal/process ./internal/runner ./journal ./render/terminal
+RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/ground/filewatch ./internal/core/loop ./internal/effect/notify ./internal/effect/otlp \
+	./internal/ground/process ./internal/runner ./journal ./render/terminal
 
 # Folders, with a leading "./", of test files that hold a pattern.
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
@@ -68,18 +68,18 @@ race: ## the unit tests of packages with goroutines of their own under the race 
 race-all: ## all unit tests under the race detector, and the stories (20 minutes)
 	$(GO) test -race -short -vet=off ./...
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
-	$(GO) test -race ./internal/repo -count=1
+	$(GO) test -race ./internal/effect/repo -count=1
 
 script: ## stories of the whole program (testdata/script), of its screens, and the commands of the pages
 	$(GO) test -timeout 18m ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard|TestNothingIsLost' -count=1
 
 long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1
-	$(GO) test -timeout 18m ./internal/repo ./internal/redact ./journal -count=1
+	$(GO) test -timeout 18m ./internal/effect/repo ./internal/ground/redact ./journal -count=1
 
 sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt
-	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.first=$(FIRST) -sim.table=$(CURDIR)/bin/sim.txt
+	$(GO) test ./internal/core/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.first=$(FIRST) -sim.table=$(CURDIR)/bin/sim.txt
 	@cat bin/sim.txt
 
 lost: ## SEQUENCES=2000 of verbs, effects, persons and kill -9 on repositories of all kinds: nothing is lost; SEED=n begins elsewhere
@@ -103,12 +103,12 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	@git status --short -- '*testdata*' docs
 
 # The mutated packages, and the tests that run against each mutant.
-MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal/loop,internal/story -least 85 \
-	-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext|TestVerifier' \
-	-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
-	-test 'internal/story -rapid.seed=1 -rapid.nofailfile' \
-	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
-	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
+MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/core/policy,internal/core/loop,internal/core/story -least 85 \
+	-test 'internal/core/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext|TestVerifier' \
+	-test 'internal/core/policy -rapid.seed=1 -rapid.nofailfile' \
+	-test 'internal/core/story -rapid.seed=1 -rapid.nofailfile' \
+	-test 'internal/core/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
+	-test 'internal/core/loop -test.run=TestSimulation$$ -sim.seeds=3'
 
 mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (30 minutes)
 	$(GO) -C tools/mutate test .
@@ -164,7 +164,7 @@ test-agents: ## all tests on the real agents; the first run installs 2 GB into .
 	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)
 
 test-containers: ## the sandboxes of podman and docker, with real containers; needs podman, runc and busybox
-	$(GO) test -tags containers -run TestContainers -count=1 -timeout 8m ./internal/sandbox
+	$(GO) test -tags containers -run TestContainers -count=1 -timeout 8m ./internal/effect/sandbox
 
 test-web: ## the web pages in a real Chromium; SCREENSHOTS=folder keeps pictures of them
 	$(GO) test -tags browser ./cmd/ralph -run Browser -count=1 -timeout 10m

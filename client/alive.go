@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/registry"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 // The parts of an inbox, as folders of the loop's. A sandbox shows the loop's agent its part alone.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/testkit/simfs"
 )
 
 // A shell script moves a file named by its kind: the claim gives it an id, which a crash does not

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/testkit/simfs"
 )
 
 // simBox is an inbox on a simulated disk.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Reject moves inbox/<name> to inbox/rejected/<name>, or from-agent/<name> to

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/filewatch"
+	"github.com/ralph-loop/ralph/internal/ground/filewatch"
 )
 
 // watchSettings are how a Watch waits. Tests replace them.

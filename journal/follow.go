@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/ralph-loop/ralph/internal/journalfs"
+	"github.com/ralph-loop/ralph/internal/ground/journalfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/ralph-loop/ralph/internal/journalfs"
+	"github.com/ralph-loop/ralph/internal/ground/journalfs"
 )
 
 // The parts of a file system, see package journalfs.

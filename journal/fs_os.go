@@ -8,7 +8,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 type osFS struct{}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-loop/ralph/internal/frame"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 const (

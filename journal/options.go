@@ -3,7 +3,7 @@ package journal
 import (
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/journalfs"
+	"github.com/ralph-loop/ralph/internal/ground/journalfs"
 )
 
 // Options configure a writer and the recovery before it. With the zero value nothing runs in the

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ralph-loop/ralph/internal/journalfs"
+	"github.com/ralph-loop/ralph/internal/ground/journalfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

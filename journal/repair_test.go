@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/internal/testkit/simfs"
 	"github.com/ralph-loop/ralph/journal"
 )
 

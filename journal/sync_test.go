@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/journalfs"
+	"github.com/ralph-loop/ralph/internal/ground/journalfs"
 	"github.com/ralph-loop/ralph/journal"
 )
 

@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

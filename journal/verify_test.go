@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/filewatch"
+	"github.com/ralph-loop/ralph/internal/ground/filewatch"
 )
 
 // How often a follower polls.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

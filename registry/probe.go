@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/filelock"
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/filelock"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 // LockFile is the name of a loop's lock in its folder.

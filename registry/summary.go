@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -3,7 +3,7 @@ package render
 import (
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Tokens formats a number of tokens: 999, 1.2k, 45M.

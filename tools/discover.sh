@@ -54,7 +54,7 @@ part() {
 
 # keep writes the seed of a simulation that failed where the tests play it again.
 keep() {
-	local file=internal/loop/testdata/sim/found_by_discovery.txt
+	local file=internal/core/loop/testdata/sim/found_by_discovery.txt
 	sed -nE 's/.*-sim\.seed=([0-9]+) -sim\.edition=([0-9]+).*/edition \2, seed \1/p' "$logs/sim.log" | sort -u >>"$file"
 	[ -s "$file" ] || rm -f "$file"
 }

@@ -5,7 +5,7 @@
 # /proc shows them.
 #
 #	tools/neighbours.sh                          # all packages of all modules of the repository
-#	TIMES=1 PKG=./internal/process tools/neighbours.sh
+#	TIMES=1 PKG=./internal/ground/process tools/neighbours.sh
 #	PKG=./internal/agent/... tools/neighbours.sh
 set -eu
 

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/ralph-loop/ralph/internal/acpserver"
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/front/acpserver"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 type acpVerb struct {

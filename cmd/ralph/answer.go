@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/send"
 )
 
 type answerVerb struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 )
 
 // BenchmarkBoard measures 'ralph list --watch' with 1,000 loops, half of them dead: until the loops

@@ -20,7 +20,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/registry"
 )
 

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
 type blockedVerb struct{ asking }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 )
 
 // scenario writes a scenario of the rehearsal agent and starts a detached loop with it.

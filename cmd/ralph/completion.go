@@ -3,8 +3,8 @@ package main
 import (
 	"io"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/completion"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/completion"
 )
 
 type completionVerb struct {

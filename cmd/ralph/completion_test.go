@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/ralph-loop/ralph/internal/completion"
-	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/internal/front/completion"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/listing"
 )
 
 type dismissVerb struct {

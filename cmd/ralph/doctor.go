@@ -4,9 +4,9 @@ import (
 	"context"
 	_ "embed"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/doctor"
-	"github.com/ralph-loop/ralph/internal/story"
+	"github.com/ralph-loop/ralph/internal/core/story"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/doctor"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -62,9 +62,9 @@ func (v *doctorVerb) Run(e *cli.Env) error {
 	return nil
 }
 
-// settingsSchema is the output of package internal/config/schema: 'make docs' writes the file, and
-// a test compares the two. The package itself is not linked, since its library takes as long to
-// initialise as all of 'ralph version'.
+// settingsSchema is the output of package internal/ground/config/schema: 'make docs' writes the
+// file, and a test compares the two. The package itself is not linked, since its library takes as
+// long to initialise as all of 'ralph version'.
 //
 //go:embed settings.schema.json
 var settingsSchema []byte

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

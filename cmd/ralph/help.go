@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
 type helpVerb struct {

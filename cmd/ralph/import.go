@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/moving"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/moving"
 )
 
 type importVerb struct {

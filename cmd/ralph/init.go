@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/initialize"
-	"github.com/ralph-loop/ralph/internal/planning"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/initialize"
+	"github.com/ralph-loop/ralph/internal/verb/planning"
 )
 
 type initVerb struct {

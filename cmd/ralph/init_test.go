@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

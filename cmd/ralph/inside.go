@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/sandbox"
+	"github.com/ralph-loop/ralph/internal/effect/sandbox"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
 // insideVerb is what ralph itself starts in a sandbox.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/terminaltest"
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 )
 
 // screen runs a verb of ralph in a terminal that nothing but environ describes.

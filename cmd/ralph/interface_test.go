@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 )
 
 // The proofs of what the guide promises about the full screen: the built program in a

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/journaltool"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/journaltool"
 )
 
 type journalExportVerb struct {

@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/ending"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/ending"
 )
 
 type killVerb struct {

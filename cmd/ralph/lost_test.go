@@ -22,7 +22,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/ralph-loop/ralph/internal/testseed"
+	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 )
 
 var (

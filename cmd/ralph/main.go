@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/manual"
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/manual"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 type manVerb struct {

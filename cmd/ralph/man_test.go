@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/manual"
+	"github.com/ralph-loop/ralph/internal/front/manual"
 )
 
 func wholeManual(t *testing.T) manual.Manual {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/mcp"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/mcp"
 )
 
 type mcpVerb struct {

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/merging"
-	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/merging"
 )
 
 type mergeVerb struct {

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/config"
-	_ "github.com/ralph-loop/ralph/internal/testgit"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
 // TestMistakesAreAnswered types the wrong command lines of testdata/mistakes.txt, in which each is

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/send"
 )
 
 // With the verbs wait and blocked, an agent asks for a person from its own shell. Its environment

@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/planning"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/planning"
 )
 
 type planVerb struct {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/client"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

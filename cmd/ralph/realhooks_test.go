@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/hook"
-	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/effect/plan"
+	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/internal/front/hook"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/sandbox"
+	"github.com/ralph-loop/ralph/internal/effect/sandbox"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

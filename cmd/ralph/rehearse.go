@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
 type rehearseVerb struct {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/ralph-loop/ralph/internal/attach"
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/front/attach"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/render"
 )
 

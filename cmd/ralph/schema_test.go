@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/config/schema"
+	"github.com/ralph-loop/ralph/internal/ground/config/schema"
 )
 
 func TestPublishedSchemaIsCurrent(t *testing.T) {

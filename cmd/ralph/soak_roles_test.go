@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
-	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/attach"
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/front/attach"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 type startVerb struct {

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/statuspage"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/statuspage"
 )
 
 type statusVerb struct {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/ending"
-	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/internal/verb/ending"
 )
 
 type stopVerb struct {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/render"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
 type versionVerb struct {

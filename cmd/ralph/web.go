@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/web"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/web"
 )
 
 type webVerb struct {

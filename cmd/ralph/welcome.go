@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/board"
-	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/launch"
-	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/internal/front/board"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )

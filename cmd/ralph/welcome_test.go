@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/doctor"
+	"github.com/ralph-loop/ralph/internal/verb/doctor"
 	"github.com/ralph-loop/ralph/render"
 )
 

@@ -3,7 +3,7 @@ package agent
 import (
 	"bytes"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -52,7 +52,7 @@ func (s Spec) Confined() bool { return s.Permissions != "" && s.Permissions != P
 // ByItsFlags is Command.May if the user's flags or options decide it.
 const ByItsFlags = "what its own flags say"
 
-// Command is what internal/process starts.
+// Command is what internal/ground/process starts.
 type Command struct {
 	Argv []string
 	Env  []string // added to the agent's environment, KEY=VALUE

@@ -17,6 +17,6 @@
 //
 // # Not here
 //
-// What the facts mean for the loop (internal/policy), how processes are started
-// and ended (internal/process), and each agent's protocol (one folder each).
+// What the facts mean for the loop (internal/core/policy), how processes are started
+// and ended (internal/ground/process), and each agent's protocol (one folder each).
 package agent

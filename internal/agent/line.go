@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // Line returns a message as a line of JSON. Messages have no values that cannot be encoded.

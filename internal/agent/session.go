@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

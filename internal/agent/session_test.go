@@ -23,7 +23,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
-	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

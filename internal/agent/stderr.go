@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
 )
 
 // tailBytes is how much of an agent's standard error agent.exited holds.

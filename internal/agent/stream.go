@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
-	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

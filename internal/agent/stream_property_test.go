@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/redact"
-	_ "github.com/ralph-loop/ralph/internal/testseed"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
+	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 	"pgregory.net/rapid"
 )

@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"unsafe"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 func TestUnreadableCountsAreUnknown(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 )
 
 var update = flag.Bool("update", false, "write the generated pages")

@@ -13,12 +13,12 @@ var opens = regexp.MustCompile(`\bos\.(?:ReadFile|WriteFile|Open|Create)\(|\bos\
 
 // opensFiles are the files that may: what they open was not made by an agent or a repository.
 var opensFiles = []string{
-	"internal/agent/rehearsal/player/scenario.go", // the person names it; it may be a pipe
-	"internal/doctor/system_linux.go",             // /proc
-	"internal/process/system_linux.go",            // /proc
-	"internal/registration/holder_linux.go",       // /proc
-	"internal/safefile/open.go",
-	"internal/safefile/os.go",
+	"internal/agent/rehearsal/player/scenario.go",  // the person names it; it may be a pipe
+	"internal/verb/doctor/system_linux.go",         // /proc
+	"internal/ground/process/system_linux.go",      // /proc
+	"internal/effect/registration/holder_linux.go", // /proc
+	"internal/ground/safefile/open.go",
+	"internal/ground/safefile/os.go",
 }
 
 // isProduct reports whether a file is part of the program: no test, no tool.
@@ -57,32 +57,32 @@ var removes = regexp.MustCompile(`\.RemoveAll\(|"worktree", "remove"|"update-ref
 // removers are the files that may, and what they remove. Whether anything is lost is asked before,
 // with repo.FindLosses and repo.KeptBefore, or all that is there is kept under a ref.
 var removers = map[string]string{
-	"internal/cleaning/cleaning.go":     "a loop's folder, after a person was shown what is lost with it",
-	"internal/forking/forking.go":       "the journal of a fork that did not come about",
-	"internal/guardrail/keep.go":        "copies in the loop's folder that no snapshot names",
-	"internal/launch/cleanup.go":        "what a start that failed has made",
-	"internal/launch/trial.go":          "the folder of its logs",
-	"internal/moving/export.go":         "an export that was cut off",
-	"internal/moving/import.go":         "the folder in which an import is made",
-	"internal/plan/archive.go":          "an archive that was cut off",
-	"internal/plugininstall/install.go": "an earlier copy of the plugin",
-	"internal/repo/bundle.go":           "nothing: it fills a repository that it has made",
-	"internal/repo/iterations.go":       "the oldest work trees that are kept before iterations",
-	"internal/repo/keep.go":             "a ref that has another name, or whose files were put back",
-	"internal/repo/keeptree.go":         "an index of its own",
-	"internal/repo/merge.go":            "nothing that is not committed: git refuses; and a worktree that it could not make",
-	"internal/repo/restore.go":          "a ref that has another name",
-	"internal/repo/worktree.go":         "a worktree, after FindLosses, and a branch that another one contains",
-	"internal/sandbox/escape.go":        "the folder of a probe",
-	"internal/sandbox/machine.go":       "what a machine that no loop uses any more shared with agents",
-	"internal/sandbox/proxy.go":         "the folder of its socket",
-	"internal/workspace/doc.go":         "a worktree, after FindLosses",
+	"internal/verb/cleaning/cleaning.go":     "a loop's folder, after a person was shown what is lost with it",
+	"internal/verb/forking/forking.go":       "the journal of a fork that did not come about",
+	"internal/effect/guardrail/keep.go":      "copies in the loop's folder that no snapshot names",
+	"internal/verb/launch/cleanup.go":        "what a start that failed has made",
+	"internal/verb/launch/trial.go":          "the folder of its logs",
+	"internal/verb/moving/export.go":         "an export that was cut off",
+	"internal/verb/moving/import.go":         "the folder in which an import is made",
+	"internal/effect/plan/archive.go":        "an archive that was cut off",
+	"internal/verb/plugininstall/install.go": "an earlier copy of the plugin",
+	"internal/effect/repo/bundle.go":         "nothing: it fills a repository that it has made",
+	"internal/effect/repo/iterations.go":     "the oldest work trees that are kept before iterations",
+	"internal/effect/repo/keep.go":           "a ref that has another name, or whose files were put back",
+	"internal/effect/repo/keeptree.go":       "an index of its own",
+	"internal/effect/repo/merge.go":          "nothing that is not committed: git refuses; and a worktree that it could not make",
+	"internal/effect/repo/restore.go":        "a ref that has another name",
+	"internal/effect/repo/worktree.go":       "a worktree, after FindLosses, and a branch that another one contains",
+	"internal/effect/sandbox/escape.go":      "the folder of a probe",
+	"internal/effect/sandbox/machine.go":     "what a machine that no loop uses any more shared with agents",
+	"internal/effect/sandbox/proxy.go":       "the folder of its socket",
+	"internal/effect/workspace/doc.go":       "a worktree, after FindLosses",
 }
 
 func TestRemovalsAreKnown(t *testing.T) {
 	used := map[string]bool{}
 	eachText(t, func(name, text string) {
-		if !isProduct(name) || strings.HasPrefix(name, "internal/shellguard/") {
+		if !isProduct(name) || strings.HasPrefix(name, "internal/front/shellguard/") {
 			return
 		}
 		for _, call := range removes.FindAllString(text, -1) {

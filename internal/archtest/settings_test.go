@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 )
 
 // A listed package is what 'go list' reports about it.
@@ -29,7 +29,7 @@ type listed struct {
 }
 
 // TestEverySettingHasAReader type-checks the module and looks for code outside of
-// internal/config that reads the field of each key: a setting without one has no effect.
+// internal/ground/config that reads the field of each key: a setting without one has no effect.
 func TestEverySettingHasAReader(t *testing.T) {
 	const module = "github.com/ralph-loop/ralph"
 	list := exec.Command("go", "list", "-export", "-trimpath", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", module+"/cmd/ralph")
@@ -57,7 +57,7 @@ func TestEverySettingHasAReader(t *testing.T) {
 
 	read := map[*types.Var]bool{}
 	for _, p := range own {
-		if p.ImportPath == module+"/internal/config" {
+		if p.ImportPath == module+"/internal/ground/config" {
 			continue
 		}
 		var parsed []*ast.File
@@ -79,7 +79,7 @@ func TestEverySettingHasAReader(t *testing.T) {
 		}
 	}
 
-	settings, err := imports.Import(module + "/internal/config")
+	settings, err := imports.Import(module + "/internal/ground/config")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,8 @@ func TestTestsAreApart(t *testing.T) {
 		least   int // packages that do
 		why     string
 	}{
-		{regexp.MustCompile(`"pgregory.net/rapid"`), "internal/testseed", 10, "draws other inputs in each run"},
-		{regexp.MustCompile(`exec\.Command(Context)?\((\w+(\.Context\(\))?, )?"git"`), "internal/testgit", 4, "runs git in a repository that the environment may name"},
+		{regexp.MustCompile(`"pgregory.net/rapid"`), "internal/testkit/testseed", 10, "draws other inputs in each run"},
+		{regexp.MustCompile(`exec\.Command(Context)?\((\w+(\.Context\(\))?, )?"git"`), "internal/testkit/testgit", 4, "runs git in a repository that the environment may name"},
 	} {
 		users, apart := map[string]string{}, map[string]bool{}
 		eachText(t, func(name, text string) {

@@ -8,11 +8,11 @@ import (
 
 // spelled are amounts that are spelled in the code: money as a format, and a duration whose zero
 // units are cut off. A duration that is printed as it is does not look like one here; what a person
-// reads is spelled by internal/units.
+// reads is spelled by internal/ground/units.
 var spelled = regexp.MustCompile(`\$%(?:\.[0-9])?[a-z]|"m0s"|"h0m"|%\.[0-9]f[smh"]`)
 
 func TestAmountsHaveOneHome(t *testing.T) {
-	const home = "internal/units/"
+	const home = "internal/ground/units/"
 	found := false
 	eachText(t, func(name, text string) {
 		if !isProduct(name) {

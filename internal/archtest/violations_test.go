@@ -9,25 +9,25 @@ import (
 // sound is a small set of packages that keeps every rule.
 func sound() []pkg {
 	return []pkg{
-		{"internal/jsonscan", []file{{name: "scan.go", imports: []string{"math/bits"}}}},
-		{"journal/event", []file{{name: "type.go", imports: []string{"fmt", "time", "./internal/jsonscan"}}}},
-		{"internal/policy", []file{{name: "budget.go", imports: []string{"time", "./journal/event"}}}},
+		{"internal/ground/jsonscan", []file{{name: "scan.go", imports: []string{"math/bits"}}}},
+		{"journal/event", []file{{name: "type.go", imports: []string{"fmt", "time", "./internal/ground/jsonscan"}}}},
+		{"internal/core/policy", []file{{name: "budget.go", imports: []string{"time", "./journal/event"}}}},
 		{"journal", []file{{name: "options.go", imports: []string{"os", "time", "./journal/event"}, clock: []int{7}}}},
 		{"inbox", []file{{name: "box.go", imports: []string{"os"}}}},
-		{"internal/loopstate", []file{
-			{name: "state.go", imports: []string{"./internal/policy", "./journal/event"}},
+		{"internal/core/loopstate", []file{
+			{name: "state.go", imports: []string{"./internal/core/policy", "./journal/event"}},
 			{name: "file.go", imports: []string{"os", "github.com/gofrs/flock"}, funcs: []string{"Replace"}, spawns: []int{3}},
 			{name: "open.go", imports: []string{"os", "./journal"}, funcs: []string{"Open"}},
 		}},
 		{"internal/agent/agenttest", []file{{name: "suite.go", imports: []string{"net", "time"}, clock: []int{1}}}},
 		{"internal/agent/pi", []file{{name: "pi.go", imports: []string{"./internal/agent", "./journal/event"}}}},
 		{"internal/agent", []file{{name: "session.go", imports: []string{"./journal/event"}, spawns: []int{9}}}},
-		{"internal/executor", []file{{name: "executor.go", imports: []string{"./internal/agent", "./internal/loopstate"}, clock: []int{2}}}},
-		{"internal/loop", []file{
-			{name: "next.go", imports: []string{"./internal/loopstate", "./internal/policy"}, names: []string{"rest"}},
-			{name: "driver.go", imports: []string{"context", "time", "./internal/loopstate"}, clock: []int{5}, spawns: []int{6}, funcs: []string{"drive"}},
+		{"internal/effect/executor", []file{{name: "executor.go", imports: []string{"./internal/agent", "./internal/core/loopstate"}, clock: []int{2}}}},
+		{"internal/core/loop", []file{
+			{name: "next.go", imports: []string{"./internal/core/loopstate", "./internal/core/policy"}, names: []string{"rest"}},
+			{name: "driver.go", imports: []string{"context", "time", "./internal/core/loopstate"}, clock: []int{5}, spawns: []int{6}, funcs: []string{"drive"}},
 		}},
-		{"cmd/ralph", []file{{name: "main.go", imports: []string{"os", "./internal/loop", "./internal/loopstate"}, clock: []int{1}}}},
+		{"cmd/ralph", []file{{name: "main.go", imports: []string{"os", "./internal/core/loop", "./internal/core/loopstate"}, clock: []int{1}}}},
 	}
 }
 
@@ -46,16 +46,16 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 		wrong func([]pkg) []pkg
 		want  []string // one for each violation, in any order
 	}{
-		{"the journal imports the state", addImport("journal", "options.go", "./internal/loopstate"),
-			[]string{"journal/options.go → internal/loopstate runs upward, from layer 2 to layer 3"}},
-		{"an executor imports the core", addImport("internal/executor", "executor.go", "./internal/loop"),
-			[]string{"internal/executor/executor.go → internal/loop runs upward, from layer 3 to layer 4"}},
-		{"the loop imports its runner", addImport("internal/loop", "driver.go", "./internal/runner"),
-			[]string{"internal/loop/driver.go → internal/runner runs upward, from layer 4 to layer 5"}},
+		{"the journal imports the state", addImport("journal", "options.go", "./internal/core/loopstate"),
+			[]string{"journal/options.go → internal/core/loopstate runs upward, from layer 2 to layer 3"}},
+		{"an executor imports the core", addImport("internal/effect/executor", "executor.go", "./internal/core/loop"),
+			[]string{"internal/effect/executor/executor.go → internal/core/loop runs upward, from layer 3 to layer 4"}},
+		{"the loop imports its runner", addImport("internal/core/loop", "driver.go", "./internal/runner"),
+			[]string{"internal/core/loop/driver.go → internal/runner runs upward, from layer 4 to layer 5"}},
 		{"an agent imports the inbox", addImport("internal/agent/pi", "pi.go", "./inbox"),
 			[]string{"internal/agent/pi/pi.go → inbox runs sideways, in layer 2"}},
-		{"a projection imports an executor, against the one import that is allowed", addImport("internal/loopstate", "open.go", "./internal/executor"),
-			[]string{"internal/loopstate/open.go → internal/executor runs sideways, in layer 3"}},
+		{"a projection imports an executor, against the one import that is allowed", addImport("internal/core/loopstate", "open.go", "./internal/effect/executor"),
+			[]string{"internal/core/loopstate/open.go → internal/effect/executor runs sideways, in layer 3"}},
 		{"the program links a test package", addImport("cmd/ralph", "main.go", "./internal/agent/agenttest"),
 			[]string{"cmd/ralph/main.go → internal/agent/agenttest links a test package into the program"}},
 
@@ -68,33 +68,33 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 
 		{"an event reads a file, and three others through it", addImport("journal/event", "type.go", "os"), []string{
 			"journal/event/type.go → os reaches the outside world",
-			"internal/policy/budget.go → journal/event/type.go → os reaches the outside world",
-			"internal/loopstate/state.go → internal/policy/budget.go → journal/event/type.go → os reaches the outside world",
-			"internal/loop/next.go → internal/loopstate/state.go → internal/policy/budget.go → journal/event/type.go → os reaches the outside world",
+			"internal/core/policy/budget.go → journal/event/type.go → os reaches the outside world",
+			"internal/core/loopstate/state.go → internal/core/policy/budget.go → journal/event/type.go → os reaches the outside world",
+			"internal/core/loop/next.go → internal/core/loopstate/state.go → internal/core/policy/budget.go → journal/event/type.go → os reaches the outside world",
 		}},
-		{"the core uses random numbers", addImport("internal/loop", "next.go", "math/rand/v2"),
-			[]string{"internal/loop/next.go → math/rand/v2 reaches the outside world"}},
-		{"the core starts a program", addImport("internal/loop", "next.go", "os/exec"),
-			[]string{"internal/loop/next.go → os/exec reaches the outside world"}},
-		{"the core uses the network", addImport("internal/loop", "next.go", "net/http"),
-			[]string{"internal/loop/next.go → net/http reaches the outside world"}},
-		{"the core uses another module", addImport("internal/loop", "next.go", "github.com/oklog/ulid/v2"),
-			[]string{"internal/loop/next.go → github.com/oklog/ulid/v2 reaches the outside world"}},
-		{"a fold reads the journal itself", addImport("internal/loopstate", "state.go", "./journal"), []string{
-			"internal/loopstate/state.go → journal/options.go → os reaches the outside world",
-			"internal/loop/next.go → internal/loopstate/state.go → journal/options.go → os reaches the outside world",
+		{"the core uses random numbers", addImport("internal/core/loop", "next.go", "math/rand/v2"),
+			[]string{"internal/core/loop/next.go → math/rand/v2 reaches the outside world"}},
+		{"the core starts a program", addImport("internal/core/loop", "next.go", "os/exec"),
+			[]string{"internal/core/loop/next.go → os/exec reaches the outside world"}},
+		{"the core uses the network", addImport("internal/core/loop", "next.go", "net/http"),
+			[]string{"internal/core/loop/next.go → net/http reaches the outside world"}},
+		{"the core uses another module", addImport("internal/core/loop", "next.go", "github.com/oklog/ulid/v2"),
+			[]string{"internal/core/loop/next.go → github.com/oklog/ulid/v2 reaches the outside world"}},
+		{"a fold reads the journal itself", addImport("internal/core/loopstate", "state.go", "./journal"), []string{
+			"internal/core/loopstate/state.go → journal/options.go → os reaches the outside world",
+			"internal/core/loop/next.go → internal/core/loopstate/state.go → journal/options.go → os reaches the outside world",
 		}},
-		{"a fold writes its own projection", change("internal/loopstate", "state.go", func(f *file) { f.names = append(f.names, "Replace") }),
-			[]string{"internal/loopstate/state.go uses Replace of an impure file"}},
-		{"the core calls its driver", change("internal/loop", "next.go", func(f *file) { f.names = append(f.names, "drive") }),
-			[]string{"internal/loop/next.go uses drive of an impure file"}},
-		{"a policy starts a goroutine", change("internal/policy", "budget.go", func(f *file) { f.spawns = []int{12} }),
-			[]string{"internal/policy/budget.go:12 starts a goroutine"}},
+		{"a fold writes its own projection", change("internal/core/loopstate", "state.go", func(f *file) { f.names = append(f.names, "Replace") }),
+			[]string{"internal/core/loopstate/state.go uses Replace of an impure file"}},
+		{"the core calls its driver", change("internal/core/loop", "next.go", func(f *file) { f.names = append(f.names, "drive") }),
+			[]string{"internal/core/loop/next.go uses drive of an impure file"}},
+		{"a policy starts a goroutine", change("internal/core/policy", "budget.go", func(f *file) { f.spawns = []int{12} }),
+			[]string{"internal/core/policy/budget.go:12 starts a goroutine"}},
 
-		{"a policy reads the clock", change("internal/policy", "budget.go", func(f *file) { f.clock = []int{31} }),
-			[]string{"internal/policy/budget.go:31 reads the clock"}},
-		{"the core reads the clock beside its driver", change("internal/loop", "next.go", func(f *file) { f.clock = []int{8} }),
-			[]string{"internal/loop/next.go:8 reads the clock"}},
+		{"a policy reads the clock", change("internal/core/policy", "budget.go", func(f *file) { f.clock = []int{31} }),
+			[]string{"internal/core/policy/budget.go:31 reads the clock"}},
+		{"the core reads the clock beside its driver", change("internal/core/loop", "next.go", func(f *file) { f.clock = []int{8} }),
+			[]string{"internal/core/loop/next.go:8 reads the clock"}},
 		{"the journal reads the clock outside its options", func(h []pkg) []pkg {
 			return change("journal", "options.go", func(f *file) { f.name = "writer.go" })(h)
 		}, []string{"journal/writer.go:7 reads the clock"}},

@@ -40,6 +40,6 @@
 //
 // # Not here
 //
-// Creating and detaching the process (internal/launch), credentials (internal/credentials), and
-// every decision (internal/loop).
+// Creating and detaching the process (internal/verb/launch), credentials
+// (internal/agent/credentials), and every decision (internal/core/loop).
 package runner

@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/core/loop"
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/agent/credentials"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 )
 
 // Which keys reach an agent, in separate homes with made-up logins.

@@ -15,10 +15,10 @@ import (
 	"sync"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/filewatch"
-	"github.com/ralph-loop/ralph/internal/guardrail"
-	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/task"
+	"github.com/ralph-loop/ralph/internal/ground/filewatch"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 // A virtual machine does not have the loop's folder, in which the journal and the settings are. Its

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/policy"
-	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 )
 
 // probeTimeout limits a probe: Codex 0.169.0 takes 10 ms, Claude Code 2.1.329 200 ms, a program in

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/executor"
-	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/process"
-	"github.com/ralph-loop/ralph/internal/sandbox"
-	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/core/loop"
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/executor"
+	"github.com/ralph-loop/ralph/internal/effect/sandbox"
+	"github.com/ralph-loop/ralph/internal/effect/task"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/registration"
-	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/journal"
 )
 

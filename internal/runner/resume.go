@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"reflect"
 
-	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/executor"
-	"github.com/ralph-loop/ralph/internal/guardrail"
-	"github.com/ralph-loop/ralph/internal/loopstate"
-	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/internal/workspace"
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/executor"
+	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/workspace"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/otlp"
+	"github.com/ralph-loop/ralph/internal/effect/otlp"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Duration is a time.Duration that reads and prints itself as people write it: "10m", "1h30m",

@@ -5,7 +5,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // The payloads in this file occur by the thousand in the stream of an agent and are encoded by

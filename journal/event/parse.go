@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // Event is one line of a journal. It shares the memory of the line and is valid as long as that is.

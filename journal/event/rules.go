@@ -23,7 +23,8 @@ type Rules struct {
 	Reviewers  int     `json:"reviewers,omitempty"`  // how many of Agents, at its end, only review
 }
 
-// The tags of the groups, besides json, are those of the table of settings (internal/config).
+// The tags of the groups, besides json, are those of the table of settings
+// (internal/ground/config).
 
 // CompletionRules say which claims to be done count.
 type CompletionRules struct {

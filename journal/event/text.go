@@ -1,6 +1,6 @@
 package event
 
-import "github.com/ralph-loop/ralph/internal/jsonscan"
+import "github.com/ralph-loop/ralph/internal/ground/jsonscan"
 
 // Text is a string in its JSON encoding, quotes included. Most text in a journal is copied from a
 // line of an agent into an event and never read; a Text is neither unescaped nor escaped again on

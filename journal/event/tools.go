@@ -3,7 +3,7 @@ package event
 import (
 	"bytes"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // The events of tools decode themselves: their texts are most of a journal's bytes, which

@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ralph-loop/ralph/internal/frame"
-	_ "github.com/ralph-loop/ralph/internal/testseed"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
+	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -3,7 +3,7 @@ package conversation
 import (
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markdown"
 )

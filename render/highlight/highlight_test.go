@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/ralph-loop/ralph/internal/testseed"
+	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -3,7 +3,7 @@ package playback_test
 import (
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render/playback"
 )

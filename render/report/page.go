@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
 )

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
-	_ "github.com/ralph-loop/ralph/internal/testseed"
+	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/render"
 )
 

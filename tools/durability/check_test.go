@@ -107,15 +107,15 @@ func TestUnnoticedMutant(t *testing.T) {
 }
 
 func TestRowDependsOnFiles(t *testing.T) {
-	r := row{file: "internal/safefile/os.go", pkg: "journal"}
+	r := row{file: "internal/ground/safefile/os.go", pkg: "journal"}
 	for file, want := range map[string]bool{
-		"internal/safefile/os.go":       true,
-		"internal/safefile/safefile.go": false,
-		"journal/sim_test.go":           true,
-		"journal/writer.go":             false,
-		"journal/testdata/v1/a.jsonl":   true,
-		"journal/event/event_test.go":   false,
-		"tools/durability/mutants.txt":  true,
+		"internal/ground/safefile/os.go":       true,
+		"internal/ground/safefile/safefile.go": false,
+		"journal/sim_test.go":                  true,
+		"journal/writer.go":                    false,
+		"journal/testdata/v1/a.jsonl":          true,
+		"journal/event/event_test.go":          false,
+		"tools/durability/mutants.txt":         true,
 	} {
 		if got := r.dependsOn([]string{"README.md", file}); got != want {
 			t.Errorf("%s: %v, want %v", file, got, want)

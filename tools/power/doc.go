@@ -37,6 +37,6 @@
 //
 // # Not here
 //
-// The journal on a simulated disk: internal/simfs and internal/loop. git: its durability is its
-// own, so the project has no repository.
+// The journal on a simulated disk: internal/testkit/simfs and internal/core/loop. git: its
+// durability is its own, so the project has no repository.
 package power

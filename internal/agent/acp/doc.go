@@ -59,7 +59,7 @@
 //
 // # Not here
 //
-// Processes and signals (internal/process), what an outcome means for the loop (internal/policy),
-// MCP servers, which the agent's own settings name, and authenticate, which no agent needed that
-// was logged in.
+// Processes and signals (internal/ground/process), what an outcome means for the loop
+// (internal/core/policy), MCP servers, which the agent's own settings name, and authenticate, which
+// no agent needed that was logged in.
 package acp

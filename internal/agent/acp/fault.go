@@ -7,8 +7,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/fault"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

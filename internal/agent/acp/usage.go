@@ -2,7 +2,7 @@ package acp
 
 import (
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -5,7 +5,7 @@ import (
 	"maps"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // version is that of the protocol; it changes only if the two sides could not understand each

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 )
 
 // Agent is a dialect under test. New, Spec and Fake are required.

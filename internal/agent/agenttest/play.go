@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
-	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 )
 
 // MainPlaying runs the tests, or plays a rehearsal if a test has started this binary with the words

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 //go:embed testdata/page.txt

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // Abilities of Claude Code's stream-json protocol.

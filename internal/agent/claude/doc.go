@@ -53,7 +53,7 @@
 //
 // # Not here
 //
-// Processes and signals (internal/process), hooks (internal/hook), what an outcome means for the
-// loop (internal/policy). A process is used for one iteration only: /clear as a message was not
-// tried.
+// Processes and signals (internal/ground/process), hooks (internal/front/hook), what an outcome
+// means for the loop (internal/core/policy). A process is used for one iteration only: /clear as a
+// message was not tried.
 package claude

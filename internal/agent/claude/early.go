@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // A result comes when all is spent, and limits of one iteration have to act before. So usage is

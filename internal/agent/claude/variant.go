@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // variant is another program that prints Claude Code's stream-json, and what it does differently.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // valued are the options of Codex that take the next word.

@@ -14,5 +14,5 @@
 //
 // # Not here
 //
-// How an agent reports a fault (its dialect), and what follows from one (internal/policy).
+// How an agent reports a fault (its dialect), and what follows from one (internal/core/policy).
 package fault

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Until returns when a limit ends by these words, RFC 3339 in UTC, or "" if they do not say or the

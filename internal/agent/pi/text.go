@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // Texts of messages are compared and cut as JSON spells them, without their quotes ("inner" below),

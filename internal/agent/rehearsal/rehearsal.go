@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // verb is ralph's verb that runs the player.

@@ -1,0 +1,70 @@
+package loopstate
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/journal"
+)
+
+// Open returns the present state of a loop from its files. It reads state.json and the later events
+// of the journal; if state.json is missing, torn or not of this journal, it folds from the last
+// segment's checkpoint. It takes no lock and writes nothing.
+func Open(loopDir string) (State, error) {
+	if s, ok := saved(loopDir); ok {
+		if ok, err := catchUp(loopDir, &s); ok && err == nil {
+			return s, nil
+		}
+	}
+	return Rebuild(loopDir)
+}
+
+// Rebuild folds the journal from the last segment's checkpoint, whatever
+// state.json says. A folder without a journal gives the zero State.
+func Rebuild(loopDir string) (State, error) {
+	var s State
+	for e, err := range journal.Read(loopDir, journal.ReadOptions{FromCheckpoint: true}) {
+		if err != nil {
+			return s, err
+		}
+		if err := s.Fold(e); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// MaxState is the longest projection that is read, in bytes. A longer state.json is made again from
+// the journal.
+const MaxState = 64 << 20
+
+// saved returns the state that state.json holds, if it can be read.
+func saved(loopDir string) (State, bool) {
+	var f File
+	data, err := safefile.Read(filepath.Join(loopDir, StateFile), MaxState)
+	if err != nil || json.Unmarshal(data, &f) != nil {
+		return State{}, false
+	}
+	return f.State, f.State.Seq > 0 && f.Seq == f.State.Seq
+}
+
+// catchUp folds the events after the state. ok is false if the journal does not contain the state's
+// last event: after a power cut the projection may be ahead of the journal.
+func catchUp(loopDir string, s *State) (ok bool, err error) {
+	for e, err := range journal.Read(loopDir, journal.ReadOptions{FromSeq: s.Seq}) {
+		switch {
+		case err != nil:
+			return false, err
+		case !ok && (e.Seq != s.Seq || !e.At.Equal(s.At)):
+			return false, nil
+		case !ok:
+			ok = true
+		default:
+			if err := s.Fold(e); err != nil {
+				return false, err
+			}
+		}
+	}
+	return ok, nil
+}

@@ -1,0 +1,172 @@
+package repo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+)
+
+const (
+	// readTime bounds one snapshot, all of its calls together.
+	readTime = time.Minute
+	// readGrace is the time between TERM and KILL for a git that only reads.
+	readGrace = 500 * time.Millisecond
+	// maxOutput limits the output of one call, in bytes: the names of a million files.
+	maxOutput = 64 << 20
+	// maxFilters limits the filters that are switched off, each by its name.
+	maxFilters = 256
+)
+
+// A git asks the user's git for facts in one folder. Another person may have made the repository,
+// or an agent changed it, so this git starts no program that the repository names and fetches
+// nothing. [command] runs tasks for the user, with all of the user's own settings.
+type git struct {
+	argv  []string // the beginning of every command
+	env   []string
+	dir   string
+	limit time.Duration // of one call; 0 means readTime
+}
+
+// gitIn returns a git for facts, with the environment env or else this process's.
+func gitIn(dir string, env ...string) git {
+	return git{argv: []string{"git"}, env: environment(env), dir: dir}
+}
+
+func (g git) in(dir string) git {
+	g.dir = dir
+	return g
+}
+
+// inertOptions are the settings with which git starts no other program. They come before the
+// command, so they override all files. The commands that compare get --no-ext-diff and
+// --no-textconv; [git.withoutFilters] switches off filters.
+var inertOptions = []string{
+	"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.askPass=",
+	"-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "log.showSignature=false",
+}
+
+// inertEnv are the settings in the environment. git takes no optional lock; it does not fetch
+// objects that a partial clone lacks, before 2.44 because no protocol is allowed; and it answers in
+// English, because some answers differ only in their words.
+var inertEnv = []string{
+	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_SSH_COMMAND=false", "GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1",
+	"LC_ALL=C",
+}
+
+// read returns what a git command prints.
+func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
+	return g.feed(ctx, nil, args...)
+}
+
+// readFailed is read for a command whose output also counts with one other exit code.
+func (g git) readFailed(ctx context.Context, code int, args ...string) ([]byte, error) {
+	out, err := g.call(ctx, nil, args)
+	if exitCode(err) == code {
+		err = nil
+	}
+	return out, err
+}
+
+// feed is read for a command that reads input.
+func (g git) feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	out, err := g.call(ctx, input, args)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// call runs a git command. What it printed comes with an error, too.
+func (g git) call(ctx context.Context, input []byte, args []string) ([]byte, error) {
+	ctx, cancel := bounded(ctx, cmp.Or(g.limit, readTime))
+	defer cancel()
+	out, errs := process.Head{Max: maxOutput, Fail: true}, process.Tail{Max: maxTail}
+	err := run(ctx, process.Command{
+		Argv: slices.Concat(g.argv, inertOptions, args), Dir: g.dir, Stdin: input, Stdout: &out, Stderr: &errs, Grace: readGrace,
+		Env: append(slices.Clip(g.env), inertEnv...),
+	})
+	if out.Over {
+		err = ErrTooMuch
+	}
+	if err != nil {
+		err = readError(strings.Join(append(slices.Clone(g.argv), args[0]), " "), errs.String(), err)
+	}
+	return out.Bytes(), err
+}
+
+// bounded limits the time of one snapshot.
+func bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s: %w", units.Plain(limit), context.DeadlineExceeded))
+}
+
+// line returns an answer of one line.
+func (g git) line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.read(ctx, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// withoutFilters returns a git that reads files as they are on the disk, even if a filter is set
+// for them (gitattributes(5), "filter"), because a comparison would run the filter's program. A
+// file with a filter counts as changed unless its size and times are as in the index: only the
+// program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
+func (g git) withoutFilters(ctx context.Context) (git, error) {
+	names, err := g.filters(ctx)
+	if err != nil || len(names) == 0 {
+		return g, err
+	}
+	var settings [][2]string
+	for _, name := range names {
+		filter := "filter." + name
+		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".smudge"}, [2]string{filter + ".required", "false"})
+	}
+	g.env = configured(g.env, settings)
+	return g, nil
+}
+
+// filters returns the names of the filters that are set, sorted.
+func (g git) filters(ctx context.Context) ([]string, error) {
+	out, err := g.read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+	if err != nil && exitCode(err) != 1 {
+		return nil, err
+	}
+	var names []string
+	for key := range bytes.SplitSeq(out, []byte{0}) {
+		rest, ok := strings.CutPrefix(string(key), "filter.")
+		if last := strings.LastIndexByte(rest, '.'); ok && last >= 0 {
+			names = append(names, rest[:last])
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) > maxFilters {
+		return nil, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
+	}
+	return names, nil
+}
+
+// configured adds settings to an environment, where their names may contain any character
+// (git-config(1), GIT_CONFIG_COUNT).
+func configured(env []string, settings [][2]string) []string {
+	const countOf = "GIT_CONFIG_COUNT="
+	n := 0
+	for _, entry := range env {
+		if count, ok := strings.CutPrefix(entry, countOf); ok {
+			n, _ = strconv.Atoi(count) // git itself refuses what is no number
+		}
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, countOf) })
+	for _, setting := range settings {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, setting[1]))
+		n++
+	}
+	return append(env, countOf+strconv.Itoa(n))
+}

@@ -1,0 +1,402 @@
+package repo
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+)
+
+// The files of a working tree as a tree of git objects: each byte as it is on the disk, without
+// filters and without conversion of line ends, so that a file can be put back exactly.
+
+// Modes of files in a tree.
+const (
+	plainMode   = "100644"
+	programMode = "100755"
+	linkMode    = "120000"
+)
+
+// How much is kept. A file that git has as it is on the disk takes no space.
+const (
+	maxKept     = 32 << 20 // bytes of one file
+	maxFiltered = 1 << 20  // bytes of a file with a filter: Git LFS has its own copy of a large one
+	maxAllKept  = 1 << 30  // bytes of all files together that git does not have
+)
+
+// A file is an entry of a tree; without an id there is none.
+type file struct{ mode, id string }
+
+// A keeper writes the files of a working tree into a tree.
+type keeper struct {
+	git
+	root *os.Root
+	sum  func() hash.Hash
+
+	before   *kept             // an earlier state to compare with; nil if there is none
+	known    map[string]file   // tracked files, from the index
+	sparse   map[string]bool   // those that a sparse checkout leaves out
+	filtered map[string]bool   // paths with a filter
+	dirs     map[string]string // what is wrong with a folder on the way to a file
+
+	kept
+	write []string // files that git does not have
+	bytes int64    // of them
+	nest  inspector
+}
+
+// kept is what a keeper found.
+type kept struct {
+	at      workTree
+	files   map[string]file
+	perms   map[string]fs.FileMode // of files whose permissions git does not keep
+	left    map[string]string      // files that are not kept, and what identifies each
+	absent  map[string]bool        // files that a sparse checkout leaves out: they are in files
+	ignored map[string]bool        // files, and folders with a slash at their end
+	odd     map[string]string      // what is beside files and links, by its kind
+}
+
+// isIgnored reports whether a path was ignored. Later changes of the rules do not change that.
+func (k *kept) isIgnored(name string) bool {
+	if k.ignored[name] {
+		return true
+	}
+	for i, c := range name {
+		if c == '/' && k.ignored[name[:i+1]] {
+			return true
+		}
+	}
+	return false
+}
+
+// newKeeper opens the working tree.
+func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, error) {
+	root, err := os.OpenRoot(at.root)
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{
+		git: g.in(at.root), root: root, before: before, known: map[string]file{}, sparse: map[string]bool{}, filtered: map[string]bool{},
+		dirs: map[string]string{}, sum: sha1.New, nest: newInspector(at.root, g.env...),
+		kept: kept{
+			at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
+			ignored: map[string]bool{}, odd: map[string]string{},
+		},
+	}
+	empty, err := k.treeOf(ctx, "")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if len(empty) == 2*sha256.Size {
+		k.sum = sha256.New
+	}
+	return k, nil
+}
+
+// tree returns the name of a tree with all files that are tracked, or untracked and not ignored.
+func (k *keeper) tree(ctx context.Context) (string, error) {
+	paths, err := k.list(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range paths {
+		if err := ctx.Err(); err != nil {
+			return "", context.Cause(ctx)
+		}
+		k.keep(ctx, name)
+	}
+	k.findOdd(".")
+	if err := k.store(ctx); err != nil {
+		return "", err
+	}
+	return k.build(ctx, "", k.files)
+}
+
+// keep adds one path. Nothing at a path is no file.
+func (k *keeper) keep(ctx context.Context, name string) {
+	name = strings.TrimSuffix(name, "/")
+	if in := k.above(path.Dir(name)); in != "" {
+		if in != ".link" {
+			k.nested(ctx, in)
+		} else {
+			k.keepAbsent(name)
+		}
+		return
+	}
+	local := filepath.FromSlash(name)
+	info, err := k.root.Lstat(local)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		k.keepAbsent(name)
+	case err != nil:
+		k.left[name] = "cannot be read"
+	case info.IsDir():
+		if isRepository(filepath.Join(k.at.root, local)) {
+			k.nested(ctx, name)
+		}
+	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
+		k.keepFile(name, info)
+	default:
+		k.left[name] = info.Mode().Type().String()
+	}
+}
+
+// keepAbsent adds a file that is not on the disk because a sparse checkout leaves it out. One that
+// was on the disk before is missing.
+func (k *keeper) keepAbsent(name string) {
+	if k.sparse[name] && (k.before == nil || k.before.absent[name]) {
+		k.files[name], k.absent[name] = k.known[name], true
+	}
+}
+
+// above returns the repository that a folder is in, or ".link" if a link or a file is on the way to
+// it; empty if neither is.
+func (k *keeper) above(dir string) string {
+	if dir == "." {
+		return ""
+	}
+	if found, ok := k.dirs[dir]; ok {
+		return found
+	}
+	found := k.above(path.Dir(dir))
+	if found == "" {
+		local := filepath.FromSlash(dir)
+		info, err := k.root.Lstat(local)
+		switch {
+		case err != nil || !info.IsDir():
+			found = ".link"
+		case isRepository(filepath.Join(k.at.root, local)):
+			found = dir
+		}
+	}
+	k.dirs[dir] = found
+	return found
+}
+
+// nested identifies a repository inside by its commit and its fingerprint.
+func (k *keeper) nested(ctx context.Context, name string) {
+	if _, ok := k.left[name]; ok {
+		return
+	}
+	s, err := k.nest.inspectNested(ctx, filepath.Join(k.at.root, filepath.FromSlash(name)))
+	if err != nil {
+		k.left[name] = "a repository of its own"
+		return
+	}
+	k.left[name] = "a repository of its own " + s.Head + " " + s.Fingerprint
+}
+
+func (k *keeper) keepFile(name string, info fs.FileInfo) {
+	f, size, err := k.identify(name, info)
+	beside := false
+	if k.before != nil { // what was not kept cannot be compared
+		_, beside = k.before.left[name]
+	}
+	known := k.known[name].id == f.id
+	most := int64(maxKept)
+	if k.filtered[name] && !known {
+		most = maxFiltered
+	}
+	switch {
+	case err != nil:
+		k.left[name] = "cannot be read"
+	case beside, size > most, !known && k.bytes+size > maxAllKept:
+		k.left[name] = fmt.Sprintf("too large: %d bytes of %d, %v", size, info.ModTime().UnixNano(), info.Mode())
+	default:
+		k.files[name] = f
+		if perm := info.Mode().Perm(); f.mode != linkMode && perm != defaultPermissions(f.mode) {
+			k.perms[name] = perm
+		}
+		k.addOdd(name, bitsOf(info.Mode()))
+		if !known {
+			k.write = append(k.write, name)
+			k.bytes += size
+		}
+	}
+}
+
+// identify returns the entry of a file or a link. That of a file too large to be kept has no id.
+func (k *keeper) identify(name string, info fs.FileInfo) (file, int64, error) {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := k.root.Readlink(filepath.FromSlash(name))
+		return file{linkMode, k.blobID([]byte(target))}, int64(len(target)), err
+	}
+	mode := plainMode
+	if info.Mode()&0o100 != 0 {
+		mode = programMode
+	}
+	if info.Size() > maxKept {
+		return file{mode: mode}, info.Size(), nil
+	}
+	id, err := k.fileID(name, info.Size())
+	return file{mode, id}, info.Size(), err
+}
+
+// now returns the entry of what is at a path at this moment.
+func (k *keeper) now(name string) (file, error) {
+	clear(k.dirs)
+	if in := k.above(path.Dir(name)); in != "" && in != ".link" {
+		return file{}, fmt.Errorf("%s is a repository of its own", in)
+	} else if in != "" {
+		return file{}, nil
+	}
+	info, err := k.root.Lstat(filepath.FromSlash(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return file{}, nil
+	case err != nil:
+		return file{}, err
+	case info.IsDir():
+		return file{}, nil
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return file{}, fmt.Errorf("it is no file any more")
+	}
+	f, _, err := k.identify(name, info)
+	return f, err
+}
+
+// blobID returns the name that git gives to a content.
+func (k *keeper) blobID(content []byte) string {
+	h := k.sum()
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// fileID is blobID of a file that is not read into memory.
+func (k *keeper) fileID(name string, size int64) (string, error) {
+	f, err := safefile.OpenIn(k.root, filepath.FromSlash(name))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := k.sum()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	n, err := io.Copy(h, io.LimitReader(f, size))
+	if err == nil && n != size {
+		err = io.ErrUnexpectedEOF
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// store gives git the contents that it does not have.
+func (k *keeper) store(ctx context.Context) error {
+	var names []string
+	var list strings.Builder
+	for _, name := range k.write {
+		if k.files[name].mode == linkMode {
+			if err := k.storeLink(ctx, name); err != nil {
+				return err
+			}
+			continue
+		}
+		names = append(names, name)
+		list.WriteString(quoted(name) + "\n")
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	out, err := k.feed(ctx, []byte(list.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
+	if err != nil {
+		return err
+	}
+	ids := strings.Fields(string(out))
+	if len(ids) != len(names) {
+		return fmt.Errorf("git kept %d of %d files", len(ids), len(names))
+	}
+	for i, name := range names { // a file may have changed since it was read
+		k.files[name] = file{k.files[name].mode, ids[i]}
+	}
+	return nil
+}
+
+func (k *keeper) storeLink(ctx context.Context, name string) error {
+	target, err := k.root.Readlink(filepath.FromSlash(name))
+	if err != nil {
+		return err
+	}
+	id, err := k.feed(ctx, []byte(target), "hash-object", "-w", "--stdin", "-t", "blob", "--no-filters")
+	if err != nil {
+		return err
+	}
+	k.files[name] = file{linkMode, strings.TrimSpace(string(id))}
+	return nil
+}
+
+// quoted writes a path as git reads it in a list of lines.
+func quoted(name string) string {
+	if !strings.ContainsAny(name, "\r\n\"\\") {
+		return name
+	}
+	return `"` + strings.NewReplacer("\\", `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(name) + `"`
+}
+
+// build returns a tree that differs from the tree base in these files. Those without an id are
+// removed.
+func (k *keeper) build(ctx context.Context, base string, files map[string]file) (string, error) {
+	own, remove, err := k.ownIndex(nil)
+	if err != nil {
+		return "", err
+	}
+	defer remove()
+	if base != "" {
+		if _, err := own.read(ctx, "read-tree", base); err != nil {
+			return "", err
+		}
+	}
+	if err := k.setIndex(ctx, own, files); err != nil {
+		return "", err
+	}
+	return own.line(ctx, "write-tree", "--missing-ok")
+}
+
+// setIndex changes entries of the index that g has.
+func (k *keeper) setIndex(ctx context.Context, g git, files map[string]file) error {
+	if len(files) == 0 {
+		return nil
+	}
+	none := strings.Repeat("0", 2*k.sum().Size())
+	var removed, added strings.Builder // a file may be where a folder was
+	for name, f := range files {
+		if f.id == "" {
+			fmt.Fprintf(&removed, "0 %s\t%s\x00", none, name)
+		} else {
+			fmt.Fprintf(&added, "%s %s\t%s\x00", f.mode, f.id, name)
+		}
+	}
+	_, err := g.feed(ctx, []byte(removed.String()+added.String()), "update-index", "-z", "--index-info")
+	return err
+}
+
+// ownIndex returns a git with an index of its own that begins with content, so that the person's
+// index is not touched. It takes names that only another system does not allow.
+func (g git) ownIndex(content []byte) (own git, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "ralph-index-")
+	if err != nil {
+		return g, nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // a folder that is left over only takes space
+	name := filepath.Join(dir, "index")
+	if content != nil {
+		if err := safefile.WriteFile(name, content, 0o600); err != nil {
+			remove()
+			return g, nil, err
+		}
+	}
+	g.env = configured(append(slices.Clone(g.env), "GIT_INDEX_FILE="+name), [][2]string{
+		{"core.splitIndex", "false"}, {"index.sparse", "false"}, {"core.protectNTFS", "false"}, {"core.protectHFS", "false"},
+	})
+	return g, remove, nil
+}

@@ -1,0 +1,176 @@
+package board
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/client"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// patience is how long the board waits until a loop's agent has what was sent.
+const patience = 3 * time.Second
+
+// carryOut does what a person asked for, and says what became of it. It takes as long as that, and
+// is called by a goroutine of its own.
+func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
+	var text string
+	var err error
+	switch effect.Do {
+	case Send:
+		text, err = sendAll(e, effect.Loop, effect.Commands)
+	case Resume:
+		text, err = resume(e, effect)
+	case Begin:
+		text, err = begin(e, effect.Commands[0].Text)
+	case Dismiss:
+		text, err = listing.Dismiss(e, effect.Loop)
+	}
+	if err != nil {
+		return explain(err), true
+	}
+	return text, false
+}
+
+// quiet returns the environment of a verb that has no terminal: it asks nothing, and what it prints
+// is kept.
+func quiet(e *cli.Env) (inner *cli.Env, out, messages *bytes.Buffer) {
+	copied := *e
+	out, messages = new(bytes.Buffer), new(bytes.Buffer)
+	copied.Stdin, copied.Stdout, copied.Stderr = strings.NewReader(""), out, messages
+	return &copied, out, messages
+}
+
+// sendAll sends commands in their order and returns the outcome of the last. Those before it are
+// only put into the inbox, which keeps the order.
+func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, error) {
+	inner, out, _ := quiet(e)
+	var ids []string
+	for _, c := range commands[:len(commands)-1] {
+		id, err := client.Drop(s.Name, s.Dir, c)
+		if err != nil {
+			return "", err
+		}
+		ids = append(ids, id)
+	}
+	if err := (send.Flags{Wait: patience}).SendTo(inner, s, commands[len(commands)-1]); err != nil {
+		for _, id := range ids {
+			_, _ = inbox.Withdraw(s.Dir, id) // the loop keeps what it has taken
+		}
+		return "", err
+	}
+	if len(ids) > 0 {
+		return "loop " + s.Name + " has your answer and continues", nil
+	}
+	return cli.Clean(strings.TrimSpace(out.String())), nil
+}
+
+// resume starts a runner for a loop, which takes the commands: texts for its next prompt.
+func resume(e *cli.Env, effect Effect) (string, error) {
+	s, commands := effect.Loop, effect.Commands
+	inner, _, messages := quiet(e)
+	inner.Cwd = s.Project
+	var ids []string
+	for _, c := range commands {
+		id, err := client.Drop(s.Name, s.Dir, c)
+		if err != nil {
+			return "", err
+		}
+		ids = append(ids, id)
+	}
+	start, err := inner.Starter()
+	if err == nil {
+		start.Set = effect.Raise
+		_, err = start.Resume(context.Background(), s)
+	}
+	if err != nil {
+		for _, id := range ids {
+			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
+		}
+		return "", cli.Refusal(err)
+	}
+	outcome := "loop " + s.Name + " is running again"
+	if len(commands) > 0 {
+		outcome += "; the text is in its next prompt"
+	}
+	return strings.Join(append([]string{outcome}, spoken(messages)...), "\n"), nil
+}
+
+// begin starts a new loop in this project, with the settings as they are.
+func begin(e *cli.Env, task string) (string, error) {
+	inner, _, messages := quiet(e)
+	start, err := inner.Starter()
+	if err != nil {
+		return "", err
+	}
+	start.Prompt = task
+	base := inner.DefaultName()
+	for n := 2; ; n++ { // the first name that is free
+		start.Name = base
+		if n > 2 {
+			start.Name = fmt.Sprintf("%s-%d", base, n-1)
+		}
+		dir, err := inner.LoopDir(start.Name)
+		if err != nil {
+			return "", err
+		}
+		if !cli.Exists(dir) {
+			break
+		}
+	}
+	if _, err := start.Start(context.Background()); err != nil {
+		return "", cli.Refusal(err)
+	}
+	return strings.Join(append([]string{"loop " + start.Name + " is running"}, spoken(messages)...), "\n"), nil
+}
+
+// peekEvents is how many of the last events a peek shows.
+const peekEvents = 200
+
+// peek returns the end of a loop's conversation in clean lines.
+func peek(s registry.Status, width int) []string {
+	events, _, err := journal.Last(s.Dir, peekEvents)
+	if err != nil && len(events) == 0 {
+		return []string{"its journal cannot be read: " + cli.Clean(err.Error())}
+	}
+	var text bytes.Buffer
+	view := render.New(&text, render.Options{Width: width})
+	for _, ev := range events {
+		_ = view.Event(ev) // into memory
+	}
+	_ = view.Close()
+	return strings.Split(strings.TrimSpace(text.String()), "\n")
+}
+
+// explain spells an error and its next step. Secrets are masked.
+func explain(err error) string {
+	var message bytes.Buffer
+	cli.Report(&message, err)
+	return cmp.Or(strings.Join(spoken(&message), "\n"), "it was not done")
+}
+
+// spoken are the messages that a verb printed, without what each of them begins with.
+func spoken(messages *bytes.Buffer) []string {
+	var lines []string
+	for text := range strings.Lines(messages.String()) {
+		text = strings.TrimSpace(text)
+		for _, prefix := range []string{"ralph: ", "error: ", "hint: "} {
+			text = strings.TrimPrefix(text, prefix)
+		}
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,116 @@
+package board
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Loop is one loop as the board shows it.
+type Loop struct {
+	registry.Status
+
+	Call string // what to type for it in the current folder
+	Here bool   // of the project of the current folder
+	Path string // of its project, short
+	// Today is what it has cost since midnight, in USD; nil if that is not known.
+	Today *float64
+	Facts *Facts // nil if they were not read
+
+	group listing.Group // in which it is listed, with the loops around it and within it
+	depth int           // how many loops it is within
+}
+
+// Facts are what the head of a loop's state does not say. They are read for the loops on the screen
+// only.
+type Facts struct {
+	Text string // what it asks, does, or why it ended; clean, in lines
+	Hint string // the next step for a person; clean, in one line
+	// Question is the number of the question that Text is, with the answers that the agent expects;
+	// 0 if it is none.
+	Question int
+	Choices  []string
+	// Since is when it began to wait, to pause, or to do what Text says; zero if it is not known.
+	Since time.Time
+	// More is what it may use once it is resumed, and Raise what has to be raised for that, as
+	// projector.View has them.
+	More  string
+	Raise map[string]string
+}
+
+// Snapshot is what all loops were at a moment.
+type Snapshot struct {
+	At    time.Time
+	Loops []Loop // in the order of the board
+}
+
+// sortLoops puts loops that need a person first, then those that work, then those that ended. In a
+// group, those of this project come first. What ended last is the first of its group; others keep
+// their place as long as they are in it, and the one that began last is the first. Loops within
+// another one, such as those of a fleet, come right after it, in the group of the most urgent one.
+func sortLoops(loops []Loop) {
+	slices.SortStableFunc(loops, func(a, b Loop) int {
+		group := listing.GroupOf(a.Status)
+		return cmp.Or(
+			cmp.Compare(group, listing.GroupOf(b.Status)),
+			-cmp.Compare(number(a.Here), number(b.Here)),
+			moment(&b, group).Compare(moment(&a, group)),
+		)
+	})
+	alone := slices.Clone(loops) // in that order
+	byID, within, placed := map[string]int{}, map[string][]int{}, map[int]bool{}
+	for i, l := range alone {
+		if l.ID != "" && l.Parent != l.ID {
+			byID[l.ID] = i
+			within[l.Parent] = append(within[l.Parent], i)
+		}
+	}
+	loops = loops[:0]
+	var place func(i int, group listing.Group, depth int)
+	place = func(i int, group listing.Group, depth int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		l := alone[i]
+		l.group, l.depth = group, depth
+		if loops = append(loops, l); l.ID == "" {
+			return
+		}
+		for _, inner := range within[l.ID] {
+			place(inner, group, depth+1)
+		}
+	}
+	for i, l := range alone {
+		top := i
+		for range alone { // an entry that was edited may name itself as its parent's parent
+			outer, found := byID[alone[top].Parent]
+			if !found || placed[outer] {
+				break
+			}
+			top = outer
+		}
+		place(top, listing.GroupOf(l.Status), 0)
+		place(i, listing.GroupOf(l.Status), 0)
+	}
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func moment(l *Loop, group listing.Group) time.Time {
+	switch {
+	case group == listing.Ended && !l.Head.At.IsZero():
+		return l.Head.At
+	case !l.Head.Since.IsZero():
+		return l.Head.Since
+	}
+	return l.Started
+}

@@ -1,0 +1,127 @@
+package board
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// stateOf says in a word what a loop is, and since when or until when.
+func stateOf(l *Loop, now time.Time) string {
+	since := l.Head.At // without facts, its last event is what put it into this state
+	if l.Facts != nil && !l.Facts.Since.IsZero() {
+		since = l.Facts.Since
+	}
+	switch {
+	case l.Err != nil:
+		return "unreadable"
+	case l.Gone:
+		return "gone"
+	case l.Died:
+		return strings.TrimSuffix("died, last event "+ago(now, l.Head.At), ", last event ")
+	case l.Live.Alive && listing.WaitsForPerson(l.Status):
+		return "waiting " + clock(now.Sub(since))
+	case l.Live.Alive && l.Head.Pending != "":
+		return l.Head.Pending
+	case l.Live.Alive:
+		return asking(l, liveState(l, since, now))
+	case l.Head.Reason == "":
+		return l.Head.Status.String()
+	}
+	end, why := endOf(l)
+	return asking(l, strings.TrimSpace(end+" "+ago(now, l.Head.At)+" "+why))
+}
+
+// asking adds the questions to the state of a loop whose agent has some.
+func asking(l *Loop, state string) string {
+	if asks := listing.Asks(l.Status); asks != "" {
+		return asks + ", " + state
+	}
+	return state
+}
+
+func liveState(l *Loop, since, now time.Time) string {
+	switch l.Head.Status {
+	case event.StatusStarting:
+		return event.StatusStarting.String()
+	case event.StatusPaused:
+		return "paused " + clock(now.Sub(since))
+	case event.StatusWaiting:
+		what, until, found := strings.Cut(render.Clean(l.Head.Waiting), " until ")
+		if at, err := time.Parse(time.RFC3339, until); found && err == nil {
+			return "waiting, " + clock(at.Sub(now)) + " left (" + what + ")"
+		}
+		return "waiting (" + what + ")"
+	case event.StatusRunning:
+		began := l.Live.Since // the runner's: an earlier runner may have worked weeks ago
+		if began.IsZero() {
+			began = l.Head.Since
+		}
+		return "running " + clock(now.Sub(began))
+	}
+	return l.Head.Status.String()
+}
+
+// endOf says how a loop ended, and in parentheses why, where the first word does not say it.
+func endOf(l *Loop) (end, why string) {
+	switch reason := event.Reason(l.Head.Reason); {
+	case reason == event.ReasonBlocked:
+		return "blocked", ""
+	case reason.ExitCode() == event.ExitCompleted, reason == event.ReasonStop:
+		return l.Head.Status.String(), ""
+	}
+	return l.Head.Status.String(), "(" + render.Clean(l.Head.Reason) + ")"
+}
+
+// iterationOf says how many iterations of how many are used. Refunded ones are not counted.
+func iterationOf(l *Loop) string {
+	switch count := cli.CountOf(l.Head); {
+	case count.Begun == 0:
+		return "-"
+	case count.Maximum == 0:
+		return strconv.Itoa(count.Used())
+	default:
+		return fmt.Sprintf("%d of %d", count.Used(), count.Maximum)
+	}
+}
+
+// ago spells how long ago a moment was; empty if it is not known.
+func ago(now, at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return clock(now.Sub(at)) + " ago"
+}
+
+// clock spells a duration in its two largest units down to minutes, so that a screen changes once a
+// minute at most: <1m, 3m, 1h2m, 2d3h.
+func clock(d time.Duration) string {
+	minutes := int(d / time.Minute)
+	switch {
+	case minutes < 1:
+		return "<1m"
+	case minutes < 60:
+		return strconv.Itoa(minutes) + "m"
+	case minutes < 24*60:
+		return pair(minutes/60, "h", minutes%60, "m")
+	}
+	return pair(minutes/(24*60), "d", minutes/60%24, "h")
+}
+
+func pair(large int, unit string, small int, smaller string) string {
+	text := strconv.Itoa(large) + unit
+	if small > 0 {
+		text += strconv.Itoa(small) + smaller
+	}
+	return text
+}
+
+// agentOf is the agent that works, or the one that the loop began with.
+func agentOf(l *Loop) string { return cmp.Or(l.Head.Agent, l.Agent) }

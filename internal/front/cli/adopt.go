@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Adopt registers the loops of this project that the registry does not have: after an import, after
+// the project's folder was renamed or copied, or where the registry was lost. They are marked as
+// found, so that a resume asks the person whether they trust them. What cannot be read or written
+// is left as it is: this is a help for lists.
+func (e *Env) Adopt() {
+	root := e.Root()
+	folders, err := os.ReadDir(filepath.Join(root, RalphFolder))
+	if err != nil {
+		return
+	}
+	for _, folder := range folders {
+		name := folder.Name()
+		dir := filepath.Join(root, RalphFolder, name)
+		if !folder.IsDir() || registry.CheckName(name) != nil || !Exists(filepath.Join(dir, "journal")) ||
+			Exists(filepath.Join(registry.Folder(e.Home), registry.FileName(root, name))) {
+			continue
+		}
+		state, err := loopstate.Open(dir)
+		if err != nil || !state.Begun() {
+			continue
+		}
+		host, _ := os.Hostname()
+		_ = registration.Put(e.Home, registry.Entry{
+			Name: name, Dir: dir, Project: root, ID: state.Lifecycle.ID, Agent: state.Lifecycle.Agent.Protocol,
+			Host: host, Started: state.Lifecycle.Started, Found: true,
+		})
+	}
+}

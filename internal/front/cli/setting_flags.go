@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/ground/config"
+)
+
+// SettingFlags lets every setting of a loop be a flag by its own name: --limits.idle 5m is --set
+// limits.idle=5m, and a switch such as --completion.doneFile needs no value. The names of most
+// settings hold dots or capital letters, and those of flags never do; the others are plainSettings.
+func SettingFlags(args []string) []string {
+	if len(args) == 0 || !startsLoops(args[0]) && !strings.HasPrefix(args[0], "-") {
+		return args
+	}
+	if !slices.ContainsFunc(args, func(word string) bool {
+		return namesSetting(unaliased(word)) || unaliased(word) != word || slices.Contains(valueless, word)
+	}) {
+		return args
+	}
+	var read []string
+	for len(args) > 0 {
+		word := unaliased(args[0])
+		args = args[1:]
+		if word == "--" {
+			return append(append(read, word), args...)
+		}
+		if slices.Contains(valueless, word) && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
+			word += "=" // its value may be left out, which kong has no form for
+		}
+		if !namesSetting(word) {
+			read = append(read, word)
+			continue
+		}
+		setting := strings.TrimPrefix(word, "--")
+		if key, _, given := strings.Cut(setting, "="); !given {
+			switch {
+			case isSwitch(key) && (len(args) == 0 || args[0] != "true" && args[0] != "false"):
+				setting += "=true"
+			case len(args) > 0:
+				setting += "=" + args[0]
+				args = args[1:]
+			}
+		}
+		read = append(read, "--set", setting)
+	}
+	return read
+}
+
+// valueless are flags whose value may be left out.
+var valueless = []string{"--worktree", "--sandbox"}
+
+func startsLoops(verb string) bool {
+	return verb == "run" || verb == "start" || verb == "acp" || verb == "fleet"
+}
+
+// aliases are the names that other programs of this kind use for these flags. No help shows them.
+var aliases = map[string]string{
+	"--max-iterations":     "--maximum-iterations",
+	"--completion-promise": "--promise",
+	"--min-tool-calls":     "--completion.minToolCalls",
+	"--on-promise-no-work": "--completion.onPromiseNoWork",
+	"--reflect-every":      "--reflect.every",
+}
+
+// unaliased returns a flag by the name that it has here.
+func unaliased(word string) string {
+	name, value, joined := strings.Cut(word, "=")
+	own, ok := aliases[name]
+	switch {
+	case !ok:
+		return word
+	case joined:
+		return own + "=" + value
+	}
+	return own
+}
+
+// plainSettings are the settings whose names look like flags, without agent, sandbox and
+// worktree: the flag --agent takes a command, --sandbox a mode, --worktree a branch.
+var plainSettings = []string{
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "snapshots",
+	"scm", "telemetry", "terminal",
+}
+
+// namesSetting reports whether a word is a flag in the spelling of a setting.
+func namesSetting(word string) bool {
+	name, ok := strings.CutPrefix(word, "--")
+	if !ok {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "=")
+	return slices.Contains(plainSettings, name) || name != "" && strings.IndexFunc(name, func(r rune) bool { return r == '.' || unicode.IsUpper(r) }) > 0
+}
+
+func isSwitch(name string) bool {
+	return slices.ContainsFunc(config.Keys(), func(key config.Key) bool {
+		return key.Name == name && (key.Kind == config.KindBool || key.Kind == config.KindPassed)
+	})
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/terminal"
+)
+
+// RenderOptions is how text is shown on this stdout: with color and line breaks on a terminal,
+// unchanged elsewhere.
+func (e *Env) RenderOptions() render.Options {
+	if !e.IsTerminal() {
+		return render.Options{}
+	}
+	columns, _ := e.Size()
+	return render.Options{Width: columns, Color: e.Variable("NO_COLOR") == "" && e.Variable("TERM") != "dumb"}
+}
+
+// Drawable reports whether stdout is a terminal on which something can be drawn in its place.
+func (e *Env) Drawable() bool { return e.IsTerminal() && e.Variable("TERM") != "dumb" }
+
+// IsTerminal reports whether stdout is one.
+func (e *Env) IsTerminal() bool { return OnTerminal(e.Stdout) }
+
+// StdinIsTerminal reports whether stdin is a terminal.
+func (e *Env) StdinIsTerminal() bool { return OnTerminal(e.Stdin) }
+
+// OnTerminal reports whether one of the program's streams is a terminal.
+func OnTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Size returns the columns and rows of the terminal that stdout is; 80 and 24 if they are unknown.
+func (e *Env) Size() (columns, rows int) {
+	if f, ok := e.Stdout.(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
+		}
+	}
+	return 80, 24
+}
+
+// SharedTerminal reports whether stdout and stderr are both read on a terminal.
+func (e *Env) SharedTerminal() bool { return OnTerminal(e.Stderr) && e.IsTerminal() }
+
+// Program returns how a program that draws on the terminal runs here, by the settings of the person
+// at it. Settings that cannot be read are those built in: they must not keep a person from a loop.
+func (e *Env) Program() terminal.Options {
+	show := config.Defaults().Terminal
+	if loaded, err := e.Settings(nil, e.WorkDir()); err == nil {
+		show = loaded.Settings.Terminal
+	}
+	return terminal.Options{
+		In: e.Stdin, Out: e.Stdout, Environ: e.Environ,
+		Show: terminal.Show{Title: show.Title, Progress: show.Progress, Status: show.Status, Notify: show.Notify},
+	}
+}

@@ -1,0 +1,229 @@
+package listing
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/front/attach"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Table shows loops to a person, with their projects if asked for.
+func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
+	opt := e.RenderOptions()
+	t := table{head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS"}, color: opt.Color, paths: projects}
+	if projects {
+		t.head = append(t.head, "PROJECT")
+	}
+	stories := slices.ContainsFunc(all, func(s registry.Status) bool { return s.Head.Stories > 0 })
+	if stories {
+		t.head = slices.Insert(t.head, storiesColumn, "STORIES")
+	}
+	now, home, strays, call, family := e.Now(), e.Variable("HOME"), survivors(all), e.NamesToType(all), familiesOf(all)
+	for _, s := range all {
+		status, tokens := statusOf(s, now), "unknown"
+		if len(strays[s.File]) > 0 {
+			status += ", its agent lives"
+		}
+		if asks := Asks(s); asks != "" {
+			status += ", " + asks
+		}
+		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
+			tokens = units.Tokens(*s.Head.TokensIn + *s.Head.TokensOut)
+		}
+		if inner, running := len(family.within[s.ID]), family.running(all, s.ID); inner > 0 {
+			status += fmt.Sprintf(", %d of %s within it running", running, units.Quantity(inner, "loop"))
+		}
+		name := call(s)
+		if family.has(&s) {
+			name = "  " + name
+		}
+		row := []string{
+			name, status, cli.CountOf(s.Head).Short(), units.Ago(now.Sub(started(s))),
+			cmp.Or(s.Head.Agent, s.Agent), Cost(s.Head.Cost), tokens,
+		}
+		if projects {
+			row = append(row, tilde(s.Project, home))
+		}
+		if stories {
+			row = slices.Insert(row, storiesColumn, Stories(s.Head))
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t.format(opt.Width)
+}
+
+// running counts the loops within a loop that have a runner.
+func (f families) running(all []registry.Status, id string) (count int) {
+	for _, inner := range f.within[id] {
+		if all[inner].Live.Alive {
+			count++
+		}
+	}
+	return count
+}
+
+// Stories says how many stories of a loop are done: "2/5"; "-" for a loop without stories.
+func Stories(h registry.Summary) string {
+	if h.Stories == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", h.StoriesDone, h.Stories)
+}
+
+// Cost spells what a loop cost; an amount that is known to be nothing is a dash.
+func Cost(usd *float64) string {
+	if usd != nil && *usd == 0 {
+		return "-"
+	}
+	return units.Cost(usd)
+}
+
+// statusOf is the status of a loop, or what a person has to know before it.
+func statusOf(s registry.Status, now time.Time) string {
+	switch {
+	case s.Err != nil:
+		return "unreadable"
+	case s.Gone:
+		return "gone"
+	case s.Died:
+		return "died"
+	case s.Head.Reason != "":
+		return s.Head.Status.String() + " (" + s.Head.Reason + ")"
+	case s.Head.Pending != "":
+		return s.Head.Pending
+	case s.Head.Awaited > 0 && WaitsForPerson(s):
+		return fmt.Sprintf("%s (question %d)", s.Head.Status, s.Head.Awaited)
+	case s.Head.Status == event.StatusWaiting && s.Live.Alive:
+		return s.Head.Status.String() + " (" + shortWait(s.Head.Waiting, now) + ")"
+	}
+	return s.Head.Status.String()
+}
+
+// shortWait says in a few words for a column what a loop waits for. The page of the loop's status
+// shows the reason that an agent gives for waiting for a person.
+func shortWait(waiting string, now time.Time) string {
+	if strings.HasPrefix(waiting, forPerson) {
+		return forPerson
+	}
+	what, until, found := strings.Cut(waiting, " until ")
+	if at, err := time.Parse(time.RFC3339, until); found && err == nil {
+		return what + ", " + units.Span(at.Sub(now))
+	}
+	return waiting
+}
+
+func statusStyle(status string) string {
+	word, _, _ := strings.Cut(status, " ")
+	switch strings.TrimSuffix(word, ",") {
+	case "running", "starting":
+		return "\x1b[32m"
+	case "waiting", "paused", "stopping", "pausing":
+		return "\x1b[33m"
+	case "died", "failed", "gone", "unreadable":
+		return "\x1b[31m"
+	}
+	return "\x1b[2m"
+}
+
+func tilde(path, home string) string {
+	if home != "" && strings.HasPrefix(path, home+string(os.PathSeparator)) {
+		return "~" + path[len(home):]
+	}
+	return path
+}
+
+// A table has columns of equal width.
+type table struct {
+	head  []string
+	rows  [][]string
+	color bool
+	// the last column is a path, whose end distinguishes rows of the same name
+	paths bool
+}
+
+const (
+	columnsKept  = 3  // columns that are never left out, however narrow the terminal is
+	narrowest    = 8  // columns of the terminal that the last column needs, else it is left out
+	narrowedPath = 16 // columns of the terminal that a path gets, before others are left out for it
+	statusColumn = 1
+
+	storiesColumn = 3 // if a loop works on stories
+)
+
+// format fits the table into the width of a terminal, 0 for any.
+func (t *table) format(width int) []byte {
+	widths := make([]int, len(t.head))
+	rows := append([][]string{t.head}, t.rows...)
+	for _, row := range rows {
+		for i := range widths {
+			row[i] = render.Clean(row[i])
+			widths[i] = max(widths[i], render.Columns(row[i]))
+		}
+	}
+	shown := t.fit(widths, width)
+	var out []byte
+	for n, row := range rows {
+		for i, column := range shown {
+			cell := t.cut(column, row[column], widths[column])
+			blanks := widths[column] - render.Columns(cell) + 2
+			style := "\x1b[2m"
+			if n > 0 {
+				style = statusStyle(cell)
+			}
+			if t.color && (n == 0 || column == statusColumn) {
+				cell = style + cell + "\x1b[0m"
+			}
+			out = append(out, cell...)
+			if i < len(shown)-1 {
+				out = append(out, strings.Repeat(" ", blanks)...)
+			}
+		}
+		out = append(out, '\n')
+	}
+	return out
+}
+
+// fit returns the columns that are shown, and sets the width of the last of them. It first makes
+// the last column narrower. Then it leaves out that column, or, if it is a path, those before it.
+func (t *table) fit(widths []int, width int) []int {
+	shown := make([]int, len(widths))
+	for i := range shown {
+		shown[i] = i
+	}
+	for width > 0 {
+		last := len(shown) - 1
+		column, left, need := shown[last], width, narrowest
+		for _, c := range shown[:last] {
+			left -= widths[c] + 2
+		}
+		if t.paths && last > columnsKept {
+			need = narrowedPath
+		}
+		switch {
+		case left >= min(widths[column], need) || last < columnsKept:
+			widths[column] = max(min(widths[column], left), 1)
+			return shown
+		case t.paths && last > columnsKept:
+			shown = slices.Delete(shown, last-1, last)
+		default:
+			shown = shown[:last]
+		}
+	}
+	return shown
+}
+
+func (t *table) cut(column int, cell string, width int) string {
+	if t.paths && column == len(t.head)-1 && render.Columns(cell) > width {
+		return "…" + attach.Ending(cell, width-1)
+	}
+	return render.Cut(cell, width)
+}

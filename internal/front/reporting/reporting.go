@@ -1,0 +1,94 @@
+package reporting
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/journaltool"
+	"github.com/ralph-loop/ralph/render/report"
+)
+
+// Options say what is reported, and how.
+type Options struct {
+	Name       string // of the loop, or the path of a copy of its folder
+	Iterations string // that a page shows in full
+	All        bool   // all loops of this machine
+	Since      string
+	Markdown   bool
+	JUnit      bool // XML for CI systems
+	JSON       bool
+	Output     string // a file; - is stdout; empty is stdout, or on a terminal a page in a new file
+	Force      bool   // Output may exist
+}
+
+// Report writes a report.
+func Report(e *cli.Env, o Options) error {
+	switch {
+	case o.Markdown && o.JSON:
+		return cli.Refuse("leave one of them out", "--markdown and --json are two forms")
+	case o.JUnit && (o.Markdown || o.JSON):
+		return cli.Refuse("leave one of them out", "--junit and --markdown or --json are different forms")
+	case o.JUnit && o.All:
+		return cli.Refuse("name one loop", "--junit is about one loop")
+	case o.JUnit && o.Iterations != "":
+		return cli.Refuse("leave -i out", "--junit has every iteration")
+	case o.All && o.Name != "":
+		return cli.Refuse("leave the name out, or --all", "--all is about all loops")
+	case o.All && o.Iterations != "":
+		return cli.Refuse("name one loop", "-i is about one loop")
+	case !o.All && o.Since != "":
+		return cli.Refuse("add --all; one loop is always reported from its beginning", "--since is about all loops")
+	case o.Force && (o.Output == "" || o.Output == "-"):
+		return cli.Refuse("add -o FILE", "--force is about a file")
+	case o.All:
+		return all(e, o)
+	}
+	return one(e, o)
+}
+
+// one reports one loop.
+func one(e *cli.Env, o Options) error {
+	full, err := journaltool.Iterations(o.Iterations)
+	if err != nil {
+		return err
+	}
+	dir, facts, err := find(e, o.Name)
+	if err != nil {
+		return err
+	}
+	r, err := report.Read(dir, report.Options{})
+	if err != nil {
+		return err
+	}
+	r.Judge(facts)
+	if r.Last == 0 {
+		return cli.Refuse("'ralph list' shows the loops", "%s has no journal: it never began, or its files are gone", facts.Name)
+	}
+	return write(e, o, "ralph-"+r.Name, func(w io.Writer) error {
+		switch {
+		case o.JSON:
+			return cli.PrintJSON(w, r, "  ")
+		case o.JUnit:
+			return report.JUnit(w, r)
+		case o.Markdown:
+			return report.Markdown(w, r, time.Local)
+		}
+		return report.HTML(w, r, dir, report.PageOptions{Full: full, Name: facts.Name})
+	})
+}
+
+// find returns the folder of a loop, and what is known of it besides its journal.
+func find(e *cli.Env, name string) (dir string, f report.Facts, err error) {
+	s, err := e.Find(name)
+	if err == nil {
+		return s.Dir, report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s)}, nil
+	}
+	path := e.Abs(name)
+	if info, statErr := os.Stat(filepath.Join(path, "journal")); name == "" || statErr != nil || !info.IsDir() {
+		return "", f, err
+	}
+	return path, report.Facts{Name: cli.AsTyped([]string{name}), Copy: true, Now: e.Now()}, nil
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/ralph-loop/ralph/client"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// given is a command as a client sends it.
+type given struct {
+	Kind  inbox.Kind `json:"kind"`
+	Text  string     `json:"text"`
+	Key   string     `json:"key"`
+	Value string     `json:"value"`
+	// Question is the number of the one that an answer is for.
+	Question int `json:"question"`
+}
+
+// dropped is the answer to a command: it is in the loop's inbox, on the disk.
+type dropped struct {
+	ID   string     `json:"id"`
+	Loop string     `json:"loop"`
+	Kind inbox.Kind `json:"kind"`
+}
+
+// postCommand puts a command into a loop's inbox. What becomes of it is in the loop's journal.
+func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
+	l, ok := s.loopOf(w, r)
+	if !ok {
+		return
+	}
+	c, problem := readCommand(r)
+	switch {
+	case problem != nil:
+		status := http.StatusBadRequest
+		if _, large := errors.AsType[*http.MaxBytesError](problem); large {
+			status = http.StatusRequestEntityTooLarge
+		}
+		refuse(w, status, problem.Error(), `such as {"kind":"steer","text":"Leave the schema alone."}`)
+		return
+	case !l.Live.Alive && c.Kind == inbox.Answer: // it is kept for the next runner
+		sent, err := send.Deliver(s.env, l, c, 0)
+		if err != nil {
+			refuse(w, http.StatusConflict, err.Error(), "")
+			return
+		}
+		answer(w, http.StatusAccepted, dropped{sent.ID, l.ID, c.Kind})
+		return
+	case !l.Live.Alive:
+		refuse(w, http.StatusConflict, "loop "+l.Name+" is not running", restartHint(l))
+		return
+	}
+	id, err := client.Drop(l.Name, l.Dir, c)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error(), "")
+		return
+	}
+	answer(w, http.StatusAccepted, dropped{id, l.ID, c.Kind})
+}
+
+func readCommand(r *http.Request) (inbox.Command, error) {
+	var g given
+	from := json.NewDecoder(r.Body)
+	from.DisallowUnknownFields()
+	if err := from.Decode(&g); err != nil {
+		return inbox.Command{}, err
+	}
+	c := inbox.Command{Kind: g.Kind, Text: strings.TrimSpace(g.Text), Key: g.Key, Value: g.Value, Question: g.Question, From: client.Sender("web")}
+	if c.Kind.IsAgents() {
+		return c, errors.New(string(c.Kind) + " is a command of an agent")
+	}
+	return c, c.Check()
+}
+
+// restartHint says how a person lets a loop without a runner continue.
+func restartHint(l registry.Status) string {
+	return "'ralph start " + l.Name + " --resume' in " + l.Project + " resumes it"
+}

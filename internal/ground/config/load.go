@@ -1,0 +1,286 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+)
+
+// MaxFile is the longest settings file, in bytes.
+const MaxFile = 1 << 20
+
+// Layer says where a value comes from; a later layer wins.
+type Layer int
+
+// The layers in their order.
+const (
+	LayerBuiltIn Layer = iota
+	LayerHome
+	LayerProject
+	LayerLocal
+	LayerEnv
+	LayerFlags
+)
+
+// Source is what Load reads.
+type Source struct {
+	// ralph's own home, RALPH_HOME or ~/.ralph; empty for no such layer
+	HomeDir    string
+	ProjectDir string // the folder that holds .ralph; empty for no such layers
+	// NAME=value, the last of a name counts; an empty value sets nothing
+	Env []string
+	// dotted key to text; lists and objects as JSON, lists of strings also with commas
+	Flags map[string]string
+}
+
+// Origin is the place that a value comes from.
+type Origin struct {
+	Layer Layer
+	Name  string // .ralph/settings.json, RALPH_LIMITS_IDLE, command line
+	Line  int    // in a file, from 1; else 0
+
+	column int
+}
+
+// String reads ".ralph/settings.json:4", or "built-in" for the zero Origin.
+func (o Origin) String() string {
+	switch {
+	case o.Layer == LayerBuiltIn:
+		return "built-in"
+	case o.Line > 0:
+		return fmt.Sprintf("%s:%d", o.Name, o.Line)
+	}
+	return o.Name
+}
+
+// Loaded is what Load found.
+type Loaded struct {
+	Settings Settings
+	// dotted key to the layer that set it last; a key that is absent has its built-in value
+	Origins  map[string]Origin
+	Files    []string // the files read, in layer order, as people know them
+	Warnings []string // nothing that stops a loop
+	// settings of the repository's files that count only once a person trusts them, by key
+	Parts []Part
+
+	own map[string]string // what the person's own settings.json sets, by key
+}
+
+// Load merges the layers. A missing file is no error, an unreadable one is. An error in its content
+// is an *Error.
+func Load(source Source) (Loaded, error) {
+	l := Loaded{Settings: Defaults(), Origins: map[string]Origin{}}
+	for _, file := range source.files() {
+		before := l.Settings
+		if err := l.file(file); err != nil {
+			return Loaded{}, err
+		}
+		l.replaceAgents(before, file.layer)
+	}
+	slices.SortStableFunc(l.Parts, func(a, b Part) int { return strings.Compare(a.Key, b.Key) })
+	before := l.Settings
+	if err := l.env(source.Env); err != nil {
+		return Loaded{}, err
+	}
+	l.replaceAgents(before, LayerEnv)
+	before = l.Settings
+	if err := l.flags(source.Flags); err != nil {
+		return Loaded{}, err
+	}
+	l.replaceAgents(before, LayerFlags)
+	l.chooseAgents()
+	err := checkTogether(l.Settings)
+	if err != nil {
+		origin := l.Origins[err.Key]
+		err.File, err.Line, err.Column = origin.Name, origin.Line, origin.column
+		return Loaded{}, err
+	}
+	return l, nil
+}
+
+type settingsFile struct {
+	layer Layer
+	path  string
+	name  string // as people know it
+	own   bool   // the person's, not a repository's
+}
+
+func (source Source) files() []settingsFile {
+	var files []settingsFile
+	project := filepath.Join(source.ProjectDir, ".ralph")
+	// In the home folder itself both layers are the same file: it is read once, and is the person's
+	// own.
+	own := source.HomeDir != "" && source.ProjectDir != "" && filepath.Clean(source.HomeDir) == project
+	if source.HomeDir != "" && !own {
+		path := filepath.Join(source.HomeDir, "settings.json")
+		files = append(files, settingsFile{LayerHome, path, path, true})
+	}
+	if source.ProjectDir != "" {
+		files = append(files,
+			settingsFile{LayerProject, filepath.Join(project, "settings.json"), ".ralph/settings.json", own},
+			settingsFile{LayerLocal, filepath.Join(project, "settings.local.json"), ".ralph/settings.local.json", own})
+	}
+	return files
+}
+
+func (l *Loaded) file(file settingsFile) error {
+	data, err := safefile.ReadLinked(file.path, MaxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read settings: %w", err)
+	}
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	l.Files = append(l.Files, file.name)
+	var keys []string
+	bad := decodeObject(data, &l.Settings, nil, func(key string, at int) {
+		line, column := locate(data, at)
+		l.Origins[key] = Origin{Layer: file.layer, Name: file.name, Line: line, column: column}
+		keys = append(keys, key)
+	})
+	if bad != nil {
+		return bad.in(file.name, data)
+	}
+	if file.own {
+		l.remember(keys)
+	} else {
+		l.ask(keys)
+	}
+	return nil
+}
+
+// reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's
+// settings count, how it is debugged, and what it passes to agents.
+var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE", "RALPH_PORT_BASE", "RALPH_MACHINE"}
+
+func (l *Loaded) env(env []string) error {
+	given := map[string]string{}
+	for _, entry := range env {
+		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RALPH_") && !slices.Contains(reserved[:], name) {
+			given[name] = value
+		}
+	}
+	var names []string
+	for _, f := range table() {
+		if value := given[f.Env]; value != "" {
+			if err := l.text(LayerEnv, f.Env, f.Name, value); err != nil {
+				return err
+			}
+		}
+		delete(given, f.Env)
+		if f.Env != "" {
+			names = append(names, strings.TrimPrefix(f.Env, "RALPH_"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		warning := name + " is no setting"
+		if near := Nearest(strings.TrimPrefix(name, "RALPH_"), names); near != "" {
+			warning += "; did you mean RALPH_" + near + "?"
+		}
+		l.Warnings = append(l.Warnings, warning)
+	}
+	return nil
+}
+
+func (l *Loaded) flags(flags map[string]string) error {
+	// Sorted, an object comes before its keys, and so the more exact flag wins.
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
+		if err := l.text(LayerFlags, "command line", key, flags[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Loaded) text(layer Layer, name, key, value string) *Error {
+	err := set(&l.Settings, key, value, func(key string, _ int) {
+		l.Origins[key] = Origin{Layer: layer, Name: name}
+	})
+	if err != nil {
+		err.File = name
+	}
+	return err
+}
+
+// replaceAgents drops what the layers below said of an agent that this layer replaces by another:
+// its flags, its model and its protocol are not those of the other. What an agent may do stays, as
+// a limit that a person has set.
+func (l *Loaded) replaceAgents(before Settings, layer Layer) {
+	l.replaceAgent("agent.", before.Agent, l.Settings.Agent, layer)
+	l.replaceAgent("review.agent.", before.Review.Agent, l.Settings.Review.Agent, layer)
+}
+
+func (l *Loaded) replaceAgent(prefix string, was, is Agent, layer Layer) {
+	if was.Command == "" || was.sameProgram(is) {
+		return
+	}
+	for key, origin := range l.Origins {
+		name, ok := strings.CutPrefix(key, prefix)
+		if !ok || name == "permissions" || origin.Layer >= layer {
+			continue
+		}
+		f, entry := lookUp(key)
+		place := reflect.ValueOf(&l.Settings).Elem().FieldByIndex(f.index)
+		switch {
+		case entry == "" && f.Kind != KindMap: // whose entries have origins of their own
+			place.SetZero()
+		case entry != "":
+			merged := maps.Clone(place.Interface().(map[string]string))
+			if delete(merged, entry); len(merged) == 0 {
+				merged = nil
+			}
+			place.Set(reflect.ValueOf(merged))
+		}
+		delete(l.Origins, key)
+	}
+}
+
+// chooseAgents resolves agent and agents if both are set, and likewise review.agent and
+// review.agents.
+func (l *Loaded) chooseAgents() {
+	l.chooseAgent("", &l.Settings.Agent, &l.Settings.Agents)
+	l.chooseAgent("review.", &l.Settings.Review.Agent, &l.Settings.Review.Agents)
+	if l.Settings.Review.Agent.Command != "" {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
+		if strings.HasPrefix(key, "review.agent.") {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect without review.agent.command", key, l.Origins[key]))
+		}
+	}
+}
+
+// chooseAgent lets the one of the later layer replace the other. If both are of one layer,
+// checkTogether says what is wrong.
+func (l *Loaded) chooseAgent(prefix string, agent *Agent, agents *[]Agent) {
+	if len(*agents) == 0 {
+		return
+	}
+	list, single := l.Origins[prefix+"agents"], l.Origins[prefix+"agent.command"]
+	if single.Layer == list.Layer {
+		return
+	}
+	if single.Layer > list.Layer {
+		*agents = nil
+		delete(l.Origins, prefix+"agents")
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
+		if origin := l.Origins[key]; strings.HasPrefix(key, prefix+"agent.") {
+			if origin.Layer >= list.Layer {
+				l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect beside %sagents (%s)", key, origin, prefix, list))
+			}
+			delete(l.Origins, key)
+		}
+	}
+	*agent = Agent{}
+}

@@ -1,0 +1,36 @@
+package journaltool
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/render/tui"
+)
+
+// Plays reports whether a replay can be shown on the full screen: at a terminal where a program can
+// draw, of a folder, in which events can be found again.
+func (s Source) Plays(e *cli.Env) bool {
+	if s.pipe != nil || !e.Drawable() || !e.StdinIsTerminal() || e.Variable("CI") != "" {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(s.path, "journal"))
+	return err == nil && info.IsDir()
+}
+
+// Play shows a replay on the full screen, with keys for pause, steps, speed and jumps.
+func Play(e *cli.Env, src Source, o ReplayOptions, verbose bool) error {
+	spans, err := parseIterations(o.Iterations)
+	if err != nil {
+		return err
+	}
+	if spans.last == math.MaxInt {
+		spans.last = 0
+	}
+	return tui.Play(context.Background(), tui.Options{
+		Name: filepath.Base(src.path), Dir: src.path, Verbose: verbose, Environ: e.Environ, Now: e.Now,
+		Replay: &tui.Replay{From: o.From, First: spans.first, Last: spans.last, Speed: o.Speed},
+	}, e.Program())
+}

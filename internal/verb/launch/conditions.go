@@ -1,0 +1,87 @@
+package launch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// conditions reads what has to be before the first iteration; nil for a loop that begins at once.
+func (v *Start) conditions(e *cli.Env) (*event.When, error) {
+	if v.At == "" && v.After == "" && v.When == "" {
+		return nil, nil
+	}
+	if v.Resume {
+		return nil, cli.Refuse("a resumed loop that has not begun keeps its own; 'ralph resume' lets it begin at once", "--at, --after and --when are for a new loop")
+	}
+	var w event.When
+	if v.At != "" {
+		at, ok := parseMoment(v.At, e.Now())
+		if !ok {
+			return nil, cli.Refuse("write it as 01:00, 2h or 2026-11-28T01:00", "--at: %q is no time", v.At)
+		}
+		w.At = at
+	}
+	if v.After != "" {
+		s, err := e.Find(v.After)
+		if err != nil {
+			return nil, err
+		}
+		if s.Dir == v.Dir {
+			return nil, cli.Refuse("name another loop", "--after: a loop cannot begin after itself")
+		}
+		w.After = s.Dir
+	}
+	if v.When != "" {
+		percent, ok := runner.ParseQuota(v.When)
+		if !ok {
+			return nil, cli.Refuse("write it as 'quota>30%'", "--when: %q is no condition", v.When)
+		}
+		w.Quota = percent
+	}
+	return &w, nil
+}
+
+// moments are the forms of a time, of which the first is the next such time of day.
+var moments = []string{"15:04", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", time.RFC3339}
+
+// parseMoment reads a time of day, a span of time from now, or a date and time in the zone of this
+// machine.
+func parseMoment(text string, now time.Time) (time.Time, bool) {
+	if span, err := time.ParseDuration(text); err == nil {
+		return now.Add(span), span > 0
+	}
+	for i, form := range moments {
+		at, err := time.ParseInLocation(form, text, now.Location())
+		if err != nil {
+			continue
+		}
+		if i > 0 {
+			return at, at.After(now)
+		}
+		at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
+		if !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at, true
+	}
+	return time.Time{}, false
+}
+
+// telling are the protocols of agents that tell their quota.
+var telling = []string{config.ProtocolClaude, config.ProtocolCodex}
+
+// checkQuotaKnown refuses to wait for a quota that no agent tells.
+func checkQuotaKnown(w *event.When, settings config.Settings) error {
+	if w == nil || w.Quota == 0 {
+		return nil
+	}
+	if agent := settings.AllAgents()[0]; !slices.Contains(telling, agent.ResolvedProtocol()) {
+		return cli.Refuse("leave --when out; Claude Code with a subscription and Codex tell it", "an agent of protocol %s does not tell how much of its quota is left", agent.ResolvedProtocol())
+	}
+	return nil
+}

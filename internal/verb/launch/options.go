@@ -1,0 +1,310 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent/credentials"
+	"github.com/ralph-loop/ralph/internal/effect/sandbox"
+	"github.com/ralph-loop/ralph/internal/effect/workspace"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Options are the flags of run and start. Most set one setting each; --set sets those
+// without a flag.
+type Options struct {
+	Prompt              string            `often:"" short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
+	PromptFile          string            `often:"" short:"f" placeholder:"FILE" help:"A file that is read again for each iteration's prompt."`
+	MaximumIterations   *int              `often:"" short:"m" placeholder:"N" help:"Iterations at most."`
+	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"The same as a promise, in <response>…</response> and in any case of letters."`
+	Promise             string            `placeholder:"TEXT" help:"The promise: what the agent says in <promise>…</promise> when the work is done."`
+	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
+	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
+	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
+	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	HostAgent           map[string]string `hidden:"" mapsep:"none" help:"The settings of the agent that a start takes if no others name one: the agent in whose session it is typed."`
+	Set                 map[string]string `often:"" complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
+	Tasks               bool              `often:"" help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
+	SkipReview          bool              `help:"With --tasks: an iteration that implements a story also says that it is done."`
+	ReviewCap           *int              `placeholder:"N" help:"With --tasks: review a story at most so often."`
+	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
+	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
+	Worktree            *string           `often:"" placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
+	Sandbox             *string           `often:"" xor:"sandbox" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in docker-sandbox for Claude Code, else in the strongest that there is here, or not at all."`
+	NoSandbox           bool              `xor:"sandbox" help:"Run the agent in no sandbox, whatever the settings say."`
+	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
+	Anyway              bool              `help:"Start without a trial of the guardrails, which refuses one that cannot run."`
+	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
+	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
+	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`
+	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
+
+	stories *stories          // of a loop over stories
+	once    []string          // fingerprints of what counts this once
+	before  map[string]string // the flags of a resumed loop
+	machine bool              // --sandbox without a mode is docker-sandbox
+	workDir string            // the agent's, or the one that a worktree will have
+	// worktree is that of the loop, once it is made; nil for a loop that works in the project.
+	worktree *workspace.Worktree
+}
+
+// flags returns the settings that were given on the command line. Their values follow the rules of
+// a file: 0 iterations is an error, not a default.
+func (o *Options) flags() map[string]string {
+	flags := map[string]string{}
+	maps.Copy(flags, o.before)
+	maps.Copy(flags, o.Set)
+	for key, value := range map[string]string{
+		"maximumIterations": flagText(o.MaximumIterations), "review.cap": flagText(o.ReviewCap), "reflect.every": flagText(o.ReflectEvery), "streamAgentOutput": flagText(o.StreamAgentOutput),
+		"completion.promise": o.Promise, "agent.command": o.Agent, "agent.protocol": o.Protocol, "agent.model": o.Model,
+	} {
+		if value != "" {
+			flags[key] = value
+		}
+	}
+	if o.CompletionResponse != nil { // also an empty one, which is an error
+		flags["completionResponse"] = *o.CompletionResponse
+	}
+	switch {
+	case o.NoSandbox:
+		flags["sandbox.mode"] = string(sandbox.None)
+	case o.Sandbox == nil:
+	case *o.Sandbox == "":
+		mode := sandbox.DockerSandbox
+		if !o.machine {
+			mode = sandbox.Strongest(o.Worktree != nil || o.worktree != nil)
+		}
+		flags["sandbox.mode"] = string(mode)
+	case strings.HasPrefix(*o.Sandbox, "{"):
+		flags["sandbox"] = *o.Sandbox
+	default:
+		flags["sandbox.mode"] = *o.Sandbox
+	}
+	if o.NoGuard {
+		flags["guard.hooks"] = "false"
+	}
+	if o.FollowPR {
+		flags["scm.followPR"] = "true"
+	}
+	if o.SkipReview {
+		flags["review.skip"] = "true"
+	}
+	if o.AllowSharedWorktree {
+		flags["allowSharedWorktree"] = "true"
+	}
+	return flags
+}
+
+// flagText spells the value of a flag; it is empty if the flag was not given.
+func flagText[T any](value *T) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(*value)
+}
+
+// remember keeps the flags of a resumed loop that are not given again. If config.json cannot be
+// read, it warns: limits and guardrails may be lost. config.json holds no secrets: they are taken
+// from the environment and the settings, and one that is in neither is an error.
+func (o *Options) remember(e *cli.Env, dir string) error {
+	_, before, err := runner.Frozen(dir)
+	if err != nil {
+		if cli.Exists(dir) { // if there is no loop, check reports it
+			cli.Tell(e.Stderr, "the settings that loop %s was given on the command line are lost: %v", filepath.Base(dir), err)
+			cli.Tell(e.Stderr, "hint: only the project's settings apply now; repeat those of this loop alone")
+		}
+		return nil
+	}
+	now := o.flags()
+	if now["agent.command"] != "" || now["agents"] != "" {
+		// The settings of the agent before do not apply to another agent.
+		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
+	}
+	if now["review.agent.command"] != "" || now["review.agents"] != "" {
+		maps.DeleteFunc(before, func(key, _ string) bool { return strings.HasPrefix(key, "review.agent") })
+	}
+	secrets := e.Environ
+	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // if not, load reports it
+		secrets = slices.Concat(credentials.Secrets(loaded.Settings), secrets)
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if _, again := now[key]; again {
+			continue
+		}
+		before[key], err = credentials.RestoreSecrets(key, before[key], secrets)
+		if withheld, ok := errors.AsType[*credentials.WithheldError](err); ok {
+			return cli.RefuseHinted(withheld)
+		}
+	}
+	o.before = before
+	return nil
+}
+
+// load merges all layers of settings.
+func (o *Options) load(e *cli.Env) (config.Loaded, error) {
+	e.WarnSkippedFolder()
+	away, workDir := o.Worktree != nil || o.workDir != e.Cwd, o.workDir
+	if o.Worktree != nil {
+		workDir = "" // it is not there yet
+	}
+	if away { // paths on the command line are relative to the current folder
+		o.Agent = cli.Rooted(o.Agent, e.Cwd)
+		if command := o.Set["agent.command"]; command != "" {
+			o.Set["agent.command"] = cli.Rooted(command, e.Cwd)
+		}
+	}
+	loaded, err := e.Settings(o.flags(), workDir)
+	if err != nil {
+		return config.Loaded{}, err
+	}
+	for _, warning := range loaded.Warnings {
+		cli.Tell(e.Stderr, "%s", warning)
+	}
+	if err := o.checkTrust(e, loaded); err != nil {
+		return config.Loaded{}, err
+	}
+	if len(loaded.Settings.Candidates()) == 0 {
+		if loaded, err = o.chooseAgent(e, workDir); err != nil {
+			return config.Loaded{}, err
+		}
+	}
+	if o.Sandbox != nil && *o.Sandbox == "" && !o.NoSandbox && !o.machine && runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
+		o.machine = true
+		var err error
+		if loaded, err = e.Settings(o.flags(), workDir); err != nil {
+			return config.Loaded{}, err
+		}
+	}
+	if err := o.addStories(e, &loaded); err != nil {
+		return config.Loaded{}, err
+	}
+	if o.Verbose {
+		if err := printLoaded(e, loaded); err != nil {
+			return config.Loaded{}, err
+		}
+	}
+	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.Worktree != nil || o.worktree != nil, o.stories != nil); err != nil {
+		return config.Loaded{}, err
+	}
+	return loaded, nil
+}
+
+// chooseAgent adds an agent to settings that name none, as if a person had given it.
+func (o *Options) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
+	if o.HostAgent["command"] == "" {
+		var err error
+		if o.Agent, err = ChooseAgent(e); err != nil {
+			return config.Loaded{}, err
+		}
+		return e.Settings(o.flags(), workDir)
+	}
+	given := maps.Clone(o.Set)
+	if given == nil {
+		given = map[string]string{}
+	}
+	for key, value := range o.HostAgent {
+		if given["agent."+key] == "" && value != "" {
+			given["agent."+key] = value
+		}
+	}
+	o.Set = given
+	return e.Settings(o.flags(), workDir)
+}
+
+// branch returns the folder whose branch the loop works on; "" for one on a branch of its own.
+func (o *Options) branch(e *cli.Env) string {
+	switch {
+	case o.worktree != nil:
+		return o.worktree.Path
+	case o.Worktree != nil:
+		return ""
+	}
+	return e.Root()
+}
+
+// AgentHint returns how to choose an agent, of those that are installed.
+func AgentHint() string {
+	choose := "give one with --agent, or let 'ralph init' ask for it"
+	if here := InstalledAgents(); len(here) > 0 {
+		return choose + "; installed here: " + strings.Join(here, ", ")
+	}
+	return choose + "; none that ralph knows is on PATH"
+}
+
+// checkTrust refuses settings of the project that no person trusts. It asks, if it can.
+func (o *Options) checkTrust(e *cli.Env, loaded config.Loaded) error {
+	if len(loaded.Asked()) == 0 {
+		return nil
+	}
+	return o.confirmTrust(e, e.ReviewTrust(loaded), "the settings of this project")
+}
+
+// CheckTrust refuses settings of the project that no person trusts, before a verb other than start
+// runs an agent. It asks, if it can. once lets them count this once.
+func CheckTrust(e *cli.Env, loaded config.Loaded, once bool) error {
+	return (&Options{Trust: once}).checkTrust(e, loaded)
+}
+
+// CheckCommands refuses commands of ralph/tasks.json that no person trusts. It asks, if it can.
+func CheckCommands(e *cli.Env, commands []string, once bool) error {
+	return (&Options{Trust: once}).confirmTrust(e, e.ReviewCommands(commands), "the verifyCommands of ralph/tasks.json")
+}
+
+// confirmTrust asks a person for trust, unless it is given. what is the thing to trust.
+func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error {
+	once, err := o.trustsOnce(e, c.Fingerprint())
+	if err != nil || once {
+		o.once = append(o.once, c.Fingerprint())
+		return err
+	}
+	if c.Status() == cli.TrustGiven {
+		return nil
+	}
+	if c.Err != nil {
+		cli.Tell(e.Stderr, "%v", c.Err)
+	}
+	// Show all, also those that a flag overrides: only shown settings may be trusted.
+	trusted, err := e.ConfirmTrust(c.About(), c.Lines(c.Parts), "look at them, then 'ralph trust'; "+cli.CountOnce)
+	if err != nil {
+		return err
+	}
+	if !trusted {
+		return cli.Refuse("nothing was started; 'ralph trust' asks again", "%s are not trusted", what)
+	}
+	return c.Grant(e)
+}
+
+// trustsOnce reports whether a flag or the environment trusts settings with this fingerprint this
+// once.
+func (o *Options) trustsOnce(e *cli.Env, fingerprint string) (bool, error) {
+	if o.Trust {
+		return true, nil
+	}
+	return e.TrustsOnce(fingerprint)
+}
+
+// printLoaded prints which files the settings come from, and the merged settings.
+func printLoaded(e *cli.Env, loaded config.Loaded) error {
+	for _, file := range loaded.Files {
+		fmt.Fprintf(e.Stderr, "[ralph] Loading settings from %s\n", cli.Clean(file))
+	}
+	frozen, err := config.Freeze(loaded.Settings, nil)
+	if err != nil {
+		return err
+	}
+	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(loaded.Settings)))
+	masked, _ := masker.Mask(frozen)
+	fmt.Fprintln(e.Stderr, "[ralph] Merged configuration:")
+	for line := range strings.Lines(string(masked)) {
+		fmt.Fprintf(e.Stderr, "[ralph]   %s\n", render.Clean(strings.TrimSuffix(line, "\n")))
+	}
+	return nil
+}

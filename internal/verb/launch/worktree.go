@@ -1,0 +1,178 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/effect/plan"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/workspace"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/runner"
+)
+
+// findWorktree finds the worktree of a resumed loop. One that is gone is an error: nothing would be
+// there of what the loop did, and the person's own work tree is not for it.
+func (v *Start) findWorktree(e *cli.Env) error {
+	w, err := workspace.Read(v.Dir)
+	switch {
+	case err != nil:
+		return err
+	case w == nil && v.Worktree != nil:
+		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works in %s, and a resumed loop stays where it is", v.Name, e.Short(e.Root()))
+	case w == nil:
+		return nil
+	case v.Worktree != nil && *v.Worktree != "" && *v.Worktree != w.Branch:
+		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works on the branch %s", v.Name, w.Branch)
+	}
+	if missing, ok := errors.AsType[*workspace.MissingError](w.Check()); ok {
+		return cli.RefuseHinted(missing)
+	}
+	v.worktree = w
+	// The project may have been moved since.
+	return repo.RepairWorktree(context.Background(), e.Root(), w.Path, e.Environ...)
+}
+
+// tree returns the project's folder in which the loop works.
+func (v *Start) tree(e *cli.Env) string {
+	if v.worktree != nil {
+		return v.worktree.Project()
+	}
+	return e.Root()
+}
+
+// BranchOf is the branch of a worktree for which none is named.
+func BranchOf(loop string) string { return "ralph/" + loop }
+
+// makeWorktree makes the worktree of a new loop, with what the settings want in it. If that fails,
+// it removes it again.
+func (v *Start) makeWorktree(e *cli.Env, settings config.Settings) error {
+	// A signal undoes what was made.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: v.Dir, Branch: *v.Worktree, Env: e.Environ}
+	if p.Branch == "" {
+		p.Branch = v.stories.branch(e)
+	}
+	if p.Branch == "" {
+		p.Branch, p.Free = BranchOf(v.Name), true
+	}
+	return WithLock(v.Dir, func() error {
+		if err := workspace.CheckStarter(v.Dir); err != nil {
+			return err
+		}
+		w, err := workspace.Make(ctx, p)
+		switch {
+		case repo.Absent(err), errors.Is(err, repo.ErrNoCommits):
+			return cli.Refuse("a worktree is of a repository with a commit: begin with 'git init' and a first commit, or leave --worktree out", "make the worktree of loop %s: %w", v.Name, err)
+		case err != nil:
+			return err
+		}
+		v.worktree = w
+		cli.Tell(e.Stderr, "worktree %s, branch %s", e.Short(w.Path), w.Branch)
+		if v.stories != nil {
+			err = copyPlan(e.Root(), w.Project())
+		}
+		if err == nil {
+			err = FillWorktree(ctx, e, v.Name, v.Dir, w, settings.Worktree)
+		}
+		if err == nil {
+			err = w.Done(v.Dir)
+		}
+		if err != nil {
+			v.worktree = nil
+			err = errors.Join(err, w.Undo(context.WithoutCancel(ctx), e.Root(), v.Dir, e.Environ...))
+		}
+		return err
+	})
+}
+
+// maxShown is how many names a message has.
+const maxShown = 10
+
+// FillWorktree copies what a loop needs into its worktree, and runs worktree.setup.
+func FillWorktree(ctx context.Context, e *cli.Env, name, dir string, w *workspace.Worktree, settings config.Worktree) error {
+	copied, err := w.Copy(ctx, e.Root(), settings.Copy, e.Environ...)
+	if err != nil {
+		return err
+	}
+	if n := len(copied.Files); n > 0 {
+		cli.Tell(e.Stderr, "copied %s that git does not track", units.Quantity(n, "file"))
+	}
+	for i, name := range copied.Withheld {
+		if i == maxShown {
+			cli.Tell(e.Stderr, "and %d more", len(copied.Withheld)-i)
+			break
+		}
+		cli.Tell(e.Stderr, "not copied, because it looks like a secret: %s", cli.Clean(name))
+	}
+	if len(copied.Withheld) > 0 {
+		cli.Tell(e.Stderr, "hint: its name without wildcards in worktree.copy or %s brings it along", workspace.Include)
+	}
+	if settings.Setup == "" {
+		return nil
+	}
+	if err := os.MkdirAll(w.Project(), 0o777); err != nil {
+		return err
+	}
+	cli.Tell(e.Stderr, "worktree.setup: %s", cli.Clean(settings.Setup))
+	var tail process.Tail
+	tail.Max = 2000
+	exit, err := process.Run(ctx, process.Command{
+		Shell: settings.Setup, Dir: w.Project(), Stdout: &tail, Stderr: &tail,
+		Env: process.Environment(e.Environ, nil, runner.LoopVariables(name, dir, w.PortBase)),
+	})
+	if err == nil {
+		err = exit.Failure()
+	}
+	if err != nil {
+		text := bytes.TrimSpace([]byte(tail.String()))
+		return cli.Refuse("correct worktree.setup, and do it again; nothing is left of this try", "worktree.setup: %w\n%s", err, cli.Clean(string(text)))
+	}
+	return nil
+}
+
+// copyPlan brings the plan along as the person has it: it may not be committed.
+func copyPlan(from, to string) error {
+	for _, name := range []string{plan.Tasks, plan.PRD, plan.Prompt, plan.Progress} {
+		text, err := plan.Read(from, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.MkdirAll(plan.Dir(to), 0o777)
+		}
+		if err == nil {
+			err = safefile.WriteFile(plan.Path(to, name), text, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("copy the plan to the worktree: %w", err)
+		}
+	}
+	return nil
+}
+
+// workDirIn returns the folder in the worktree in which the agent works.
+func (v *Start) workDirIn(e *cli.Env) string {
+	if inside, err := filepath.Rel(e.Root(), e.WorkDir()); err == nil && filepath.IsLocal(inside) {
+		path := filepath.Join(v.worktree.Project(), inside)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return path
+		}
+	}
+	if info, err := os.Stat(v.worktree.Project()); err == nil && info.IsDir() {
+		return v.worktree.Project()
+	}
+	return v.worktree.Path // nothing of the project is committed
+}

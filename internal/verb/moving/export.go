@@ -1,0 +1,206 @@
+package moving
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/workspace"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Exported says what was written.
+type Exported struct {
+	Name  string `json:"name"`
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+	Repo  *Repo  `json:"repo,omitempty"`
+	Moved bool   `json:"moved,omitempty"` // the loop is not resumed here any more
+	// Left are names in the loop's folder that are not in the file.
+	Left []string `json:"left,omitempty"`
+
+	prompt string // the prompt file, where it is not in the loop's folder
+}
+
+// mostLeft is how many of these names a message has.
+const mostLeft = 10
+
+// Check refuses what cannot be exported: a loop that runs, or to a file that exists. output may be
+// empty: NAME.ralph in the current folder. seq is the loop's last event.
+func Check(e *cli.Env, s registry.Status, output string) (file string, seq event.Seq, err error) {
+	output = cmp.Or(output, s.Name+".ralph")
+	file = e.Abs(output)
+	if _, err := os.Lstat(file); err == nil {
+		return "", 0, cli.Refuse("choose another with -o FILE", "%s exists", output)
+	}
+	if err := cli.CheckFolderOf(file); err != nil {
+		return "", 0, err
+	}
+	before, err := launch.InspectLoop(s.Dir)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case before.Live.Alive:
+		return "", 0, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; it continues where it is imported", s.Name), "loop %s is running", s.Name)
+	case before.Damage != nil:
+		return "", 0, fmt.Errorf("loop %s: %w", s.Name, before.Damage)
+	case !before.Exists:
+		return "", 0, cli.Refuse("'ralph list --all' shows what there is", "loop %s has not begun", s.Name)
+	}
+	if left, err := send.LeftBy(s); err != nil {
+		return "", 0, err
+	} else if len(left) > 0 {
+		return "", 0, cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
+	}
+	return file, before.State.Seq, nil
+}
+
+// Export writes a loop that no runner works on to a new file, as Check says. A loop that moves is
+// not resumed here any more.
+func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, move bool) (Exported, error) {
+	x := Exported{Name: s.Name, Moved: move}
+	var seen event.Seq
+	var err error
+	if x.File, seen, err = Check(e, s, output); err != nil {
+		return x, err
+	}
+	err = launch.WithLock(s.Dir, func() error {
+		now, err := launch.InspectLoop(s.Dir)
+		if err == nil && now.State.Seq != seen {
+			err = launch.ChangedMeanwhile(s.Name)
+		}
+		if err != nil {
+			return err
+		}
+		host, _ := os.Hostname() // only to be shown
+		m := Manifest{
+			Format: formatVersion, Name: s.Name, ID: now.State.Lifecycle.ID, At: e.Now().UTC().Truncate(time.Second), Host: host,
+			Version: cli.BuildVersion(), Inside: ".", Event: uint64(now.State.Seq),
+		}
+		x.prompt = runner.PromptFile(&now.State, s.Dir)
+		if now.State.Rules.Stories || cli.Within(s.Dir, x.prompt) {
+			x.prompt = ""
+		}
+		if !move {
+			return x.write(ctx, e, s, &m)
+		}
+		return x.fenced(ctx, e, s, &m)
+	})
+	if err != nil {
+		return x, fmt.Errorf("export loop %s: %w", s.Name, err)
+	}
+	return x, nil
+}
+
+// fenced fences the loop and writes the file. Only a complete file leaves the fence where it is. A
+// fence that was there before stays in any case.
+func (x *Exported) fenced(ctx context.Context, e *cli.Env, s registry.Status, m *Manifest) error {
+	dir := s.Dir
+	before, err := launch.ReadFence(dir)
+	if err != nil {
+		return err
+	}
+	fence := launch.Fence{File: x.File, Host: m.Host, At: m.At}
+	if err := launch.WriteFence(dir, fence); err != nil {
+		return err
+	}
+	err = x.write(ctx, e, s, m)
+	if err == nil {
+		fence.Complete = true
+		return launch.WriteFence(dir, fence)
+	}
+	if before != nil {
+		return errors.Join(err, launch.WriteFence(dir, *before))
+	}
+	return errors.Join(err, launch.RemoveFence(dir))
+}
+
+// making is part of the name of the folder in which an archive is made.
+const making = ".making-"
+
+// write makes the archive in a folder beside it, and gives it its name last. A killed export leaves
+// that folder, which the next one to the same file removes.
+func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *Manifest) error {
+	beside := filepath.Join(filepath.Dir(x.File), "."+filepath.Base(x.File)+making+m.ID)
+	if err := os.RemoveAll(beside); err != nil {
+		return err
+	}
+	if err := os.Mkdir(beside, 0o700); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(beside) }() // the next export to the same file tries again
+	bundle := filepath.Join(beside, "bundle")
+	cli.Tell(e.Stderr, "writing the history of the repository")
+	tree, err := workspace.Tree(s.Dir, s.Project)
+	if err != nil {
+		return err
+	}
+	b, err := repo.WriteBundle(ctx, tree, bundle, m.ID, e.Environ...)
+	switch {
+	case repo.Absent(err) || errors.Is(err, repo.ErrNoCommits):
+		bundle = ""
+		cli.Tell(e.Stderr, "the project has no commit: the file gets the loop's folder alone, without the project's files")
+	case err != nil:
+		return err
+	default:
+		m.Repo = &Repo{Branch: b.Branch, Head: b.Head, Tree: b.Tree}
+		x.Repo = m.Repo
+		if m.Inside, err = repo.Inside(tree); err != nil {
+			return err
+		}
+	}
+	whole := filepath.Join(beside, "whole")
+	x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName), x.prompt)
+	if err != nil {
+		return err
+	}
+	if n := len(x.Left); n > 0 {
+		shown := strings.Join(x.Left[:min(n, mostLeft)], ", ")
+		if n > mostLeft {
+			shown += fmt.Sprintf(" and %d more", n-mostLeft)
+		}
+		cli.Tell(e.Stderr, "an import takes only the files that ralph makes, and no command that waits; in the loop's folder stay %s", shown)
+	}
+	info, err := os.Stat(whole)
+	if err != nil {
+		return err
+	}
+	x.Bytes = info.Size()
+	// A link, not a rename: it replaces no file.
+	if err := os.Link(whole, x.File); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(x.File))
+}
+
+// Undo removes the fence of a loop, which can be resumed here again.
+func Undo(e *cli.Env, s registry.Status) error {
+	fence, err := launch.ReadFence(s.Dir)
+	if err != nil {
+		return err
+	}
+	if fence == nil {
+		return cli.Refuse("'ralph list' shows the loops, which can all be resumed here", "loop %s was not moved", s.Name)
+	}
+	if err := launch.WithLock(s.Dir, func() error { return launch.RemoveFence(s.Dir) }); err != nil {
+		return fmt.Errorf("take back loop %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Text says to a person what was written.
+func (x Exported) Text(e *cli.Env) string {
+	return fmt.Sprintf("%s (%s)", e.Short(x.File), units.Bytes(x.Bytes))
+}

@@ -1,0 +1,165 @@
+package rollback
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Diff compares two work trees of a loop.
+type Diff struct {
+	Words []string // [NAME] [N..M]
+	Stat  bool     // how many lines of each file, instead of the lines
+	Names bool     // the names of the files alone
+	JSON  bool
+}
+
+// Changes is what --json prints.
+type Changes struct {
+	Name  string    `json:"name"`
+	From  string    `json:"from"` // a commit
+	To    string    `json:"to"`   // a commit, or a tree of the files as they are
+	Files []Changed `json:"files"`
+}
+
+// Changed is one file.
+type Changed struct {
+	Path    string `json:"path"`
+	Added   int    `json:"added"`   // lines; 0 for a binary file
+	Removed int    `json:"removed"` // likewise
+	Binary  bool   `json:"binary,omitempty"`
+}
+
+// span is N, N.., ..M or N..M.
+var span = regexp.MustCompile(`^(\d*)(\.\.)?(\d*)$`)
+
+// Run prints the difference.
+func (d Diff) Run(ctx context.Context, e *cli.Env) error {
+	name, text, err := d.split()
+	if err != nil {
+		return err
+	}
+	t, err := find(ctx, e, name)
+	if err != nil {
+		return err
+	}
+	from, to, err := t.ends(ctx, text)
+	if err != nil {
+		return err
+	}
+	if d.JSON {
+		files, err := t.changed(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		return cli.PrintJSON(e.Stdout, Changes{t.Name, from, to, files}, "")
+	}
+	options := []string{"--find-renames"}
+	switch {
+	case d.Names:
+		options = append(options, "--name-only")
+	case d.Stat:
+		options = append(options, "--stat="+strconv.Itoa(statWidth))
+	}
+	out, err := repo.Diff(ctx, t.dir, from, to, options, t.env...)
+	if err != nil {
+		return err
+	}
+	if e.IsTerminal() {
+		out = forTerminal(out, e.Drawable() && e.Variable("NO_COLOR") == "")
+	}
+	_, err = e.Stdout.Write(out)
+	return err
+}
+
+// colors are those of lines, by their beginnings; the first that fits counts.
+var colors = []struct{ prefix, color string }{
+	{"diff ", "1"}, {"+++", "1"}, {"---", "1"}, {"@@", "36"}, {"+", "32"}, {"-", "31"},
+}
+
+// forTerminal makes a difference safe for a terminal: the files may have sequences that control it.
+func forTerminal(out []byte, colored bool) []byte {
+	var to bytes.Buffer
+	for line := range strings.Lines(string(out)) {
+		text := string(render.CleanText(strings.TrimSuffix(line, "\n")))
+		for _, c := range colors {
+			if colored && strings.HasPrefix(text, c.prefix) {
+				text = "\x1b[" + c.color + "m" + text + "\x1b[0m"
+				break
+			}
+		}
+		to.WriteString(text + "\n")
+	}
+	return to.Bytes()
+}
+
+// statWidth is how many columns --stat uses.
+const statWidth = 80
+
+// split takes the name and the range from the arguments.
+func (d Diff) split() (name, text string, err error) {
+	switch words := d.Words; {
+	case len(words) == 0:
+		return "", "", nil
+	case len(words) == 1 && span.MatchString(words[0]):
+		return "", words[0], nil
+	case len(words) == 1:
+		return words[0], "", nil
+	case len(words) == 2 && span.MatchString(words[1]):
+		return words[0], words[1], nil
+	default:
+		return "", "", cli.Refuse("write it as 'ralph diff NAME 2..5'", "%q is no range of iterations", words[len(words)-1])
+	}
+}
+
+// ends returns the two work trees of a range: those before its iterations. Without an end it is the
+// work tree as it is now; of one number alone it is what that iteration changed.
+func (t trees) ends(ctx context.Context, text string) (from, to string, err error) {
+	parts := span.FindStringSubmatch(text)
+	first, last := t.all[0].N, 0 // 0 is now
+	if parts[1] != "" {
+		first, _ = strconv.Atoi(parts[1])
+	}
+	switch {
+	case parts[3] != "":
+		last, _ = strconv.Atoi(parts[3])
+	case parts[1] != "" && parts[2] == "" && first < t.state.Lifecycle.Iteration:
+		last = first + 1
+	}
+	start, err := t.at(first)
+	if err != nil {
+		return "", "", err
+	}
+	if last == 0 {
+		to, err = repo.FilesNow(ctx, t.dir, t.env...)
+		return start.Commit, to, err
+	}
+	end, err := t.at(last)
+	return start.Commit, end.Commit, err
+}
+
+func (t trees) changed(ctx context.Context, from, to string) ([]Changed, error) {
+	out, err := repo.Diff(ctx, t.dir, from, to, []string{"--numstat", "-z", "--no-renames"}, t.env...)
+	if err != nil {
+		return nil, err
+	}
+	files := []Changed{}
+	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		added, rest, _ := strings.Cut(record, "\t")
+		removed, path, ok := strings.Cut(rest, "\t")
+		if !ok {
+			continue
+		}
+		c := Changed{Path: path, Binary: added == "-"}
+		c.Added, _ = strconv.Atoi(added) // "-" of a binary file is 0
+		c.Removed, _ = strconv.Atoi(removed)
+		files = append(files, c)
+	}
+	return files, nil
+}

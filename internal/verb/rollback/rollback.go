@@ -1,0 +1,201 @@
+package rollback
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/client"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
+)
+
+// Rollback puts the files of a work tree back to how they were before an iteration.
+type Rollback struct {
+	Name   string
+	To     string // an iteration's number, or a ref that keeps what was found
+	Yes    bool
+	DryRun bool
+	JSON   bool
+}
+
+// Done is what --json prints.
+type Done struct {
+	Name  string   `json:"name"`
+	To    string   `json:"to"`
+	Files []string `json:"files"`
+	// Left are files that differ and stay as they are.
+	Left []Left `json:"left,omitempty"`
+	// Gone is what is not brought back: bits of a mode, pipes and sockets.
+	Gone []Left `json:"gone,omitempty"`
+	// Kept is the ref of the files as they were found; empty if nothing was changed.
+	Kept string `json:"kept,omitempty"`
+	// CutOff is the ref of the files as an earlier rollback found them that was killed; empty if
+	// there was none.
+	CutOff string `json:"cutOff,omitempty"`
+	// Changed is false with --dry-run.
+	Changed bool `json:"changed"`
+}
+
+// Left is a file that is not put back.
+type Left struct {
+	Path string `json:"path"`
+	Why  string `json:"why"` // or what it was
+}
+
+// take takes over what was, or would be, restored.
+func (d *Done) take(r repo.Restored) {
+	d.Files, d.CutOff, d.Left, d.Gone = append([]string{}, r.Files...), r.CutOff, nil, nil
+	for _, f := range r.Left {
+		d.Left = append(d.Left, Left(f))
+	}
+	for _, f := range r.Gone {
+		d.Gone = append(d.Gone, Left(f))
+	}
+}
+
+// Run shows what would change, asks, and changes it.
+func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
+	t, err := find(ctx, e, r.Name)
+	if err != nil {
+		return err
+	}
+	if t.Live.Alive {
+		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph start %s --resume' continues it afterwards", t.Name, t.Name), "loop %s is running", t.Name)
+	}
+	commit, err := t.target(r.To)
+	if err != nil {
+		return err
+	}
+	plan, err := repo.Restore(ctx, t.dir, t.id, commit, true, t.env...)
+	if err != nil {
+		return err
+	}
+	done := Done{Name: t.Name, To: r.To}
+	done.take(plan)
+	done.CutOff = "" // it is still to be ended
+	if len(plan.Files)+len(plan.Left) == 0 && plan.CutOff == "" {
+		cli.Tell(e.Stderr, "the files are as they were; nothing to change")
+		return r.print(e, done)
+	}
+	if r.DryRun || r.JSON && !r.Yes {
+		return r.print(e, done)
+	}
+	if agreed, err := r.ask(e, t, plan.Files); err != nil || !agreed {
+		return err
+	}
+	err = launch.WithLock(t.Dir, func() error {
+		lock, err := runner.AcquireTree(e.Home, t.dir, false)
+		if err != nil {
+			return err
+		}
+		restored, err := repo.Restore(ctx, t.dir, t.id, commit, false, t.env...)
+		done.take(restored)
+		done.Kept = restored.Ref
+		if _, left := errors.AsType[*repo.LeftError](err); left { // they are printed
+			err = fmt.Errorf("%s not put back", units.Quantity(len(done.Left), "file"))
+		}
+		if done.Changed = restored.Ref != "" || restored.CutOff != ""; done.Changed {
+			err = errors.Join(err, t.tell(r.To))
+		}
+		return errors.Join(err, lock.Release())
+	})
+	return errors.Join(r.print(e, done), err)
+}
+
+// target returns the commit that is put back.
+func (t trees) target(to string) (string, error) {
+	if n, err := strconv.Atoi(to); err == nil {
+		kept, err := t.at(n)
+		return kept.Commit, err
+	}
+	commit, err := repo.KeptRef(context.Background(), t.dir, t.id, to, t.env...)
+	if err != nil {
+		return "", cli.Refuse("name an iteration, or a ref that 'ralph status' shows", "%q is no snapshot of loop %s", to, t.Name)
+	}
+	return commit, nil
+}
+
+// shown is how many files a question names.
+const shown = 20
+
+func (r Rollback) ask(e *cli.Env, t trees, files []string) (bool, error) {
+	if r.Yes || len(files) == 0 { // then only an earlier one is ended
+		return true, nil
+	}
+	var lines []string
+	for _, name := range files[:min(shown, len(files))] {
+		lines = append(lines, "  "+cli.Clean(name))
+	}
+	if more := len(files) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("  … and %d more", more))
+	}
+	about := fmt.Sprintf("these files would be as they were %s; commits stay, and all is kept as it is now", when(r.To))
+	agreed, err := e.ConfirmAll(about, lines, "Put them back?", "the same with --yes puts them back; with --dry-run it only shows them")
+	if err == nil && !agreed {
+		cli.Tell(e.Stderr, "nothing was changed")
+	}
+	return agreed, err
+}
+
+// when says to which moment the files go back.
+func when(to string) string {
+	if _, err := strconv.Atoi(to); err == nil {
+		return "before iteration " + to
+	}
+	return "under that name"
+}
+
+// tell leaves a message for the agent of a resumed loop; the journal has it then, too.
+func (t trees) tell(to string) error {
+	if _, err := os.Stat(t.Dir); err != nil {
+		return nil //nolint:nilerr // the folder has gone, and with it who would read the message
+	}
+	text := fmt.Sprintf("The files of the work tree were put back to how they were %s. Commits made since then were not undone.", when(to))
+	_, err := client.Drop(t.Name, t.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
+	return err
+}
+
+func (r Rollback) print(e *cli.Env, done Done) error {
+	if r.JSON {
+		return cli.PrintJSON(e.Stdout, done, "")
+	}
+	word := "would put back"
+	if done.Changed {
+		word = "put back"
+	}
+	for _, name := range done.Files {
+		fmt.Fprintf(e.Stdout, "%s %s\n", word, cli.Clean(name))
+	}
+	printLeft(e, "left as it is", done.Left)
+	printLeft(e, "not brought back", done.Gone)
+	if done.Changed {
+		cli.Tell(e.Stderr, "%s changed; HEAD, the index and ignored files are as they were", units.Quantity(len(done.Files), "file"))
+		if done.CutOff != "" {
+			cli.Tell(e.Stderr, "an earlier rollback was cut off; what was there before it: %s", done.CutOff)
+		}
+		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, cmp.Or(done.CutOff, done.Kept))
+	}
+	return nil
+}
+
+// printLeft prints a line for each reason. The files are in its order.
+func printLeft(e *cli.Env, what string, files []Left) {
+	for len(files) > 0 {
+		why, names := files[0].Why, ""
+		for len(files) > 0 && files[0].Why == why {
+			names += ", " + cli.Clean(files[0].Path)
+			files = files[1:]
+		}
+		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", what, cli.Clean(why), strings.TrimPrefix(names, ", "))
+	}
+}

@@ -1,0 +1,134 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+)
+
+// Install writes the unit and enables it. It replaces a file that a person changed only with force.
+func Install(e *cli.Env, force bool) error {
+	u, err := unitOf(e, platform)
+	if err != nil {
+		return err
+	}
+	state, err := u.state()
+	if err != nil {
+		return err
+	}
+	if state == foreign && !force {
+		return cli.Refuse("compare it with what 'ralph service status' says, or add --force", "%s was changed by hand", e.Short(u.path))
+	}
+	if err := os.MkdirAll(filepath.Dir(u.path), 0o755); err != nil {
+		return fmt.Errorf("install the service: %w", err)
+	}
+	if err := safefile.WriteFile(u.path, []byte(u.text), 0o644); err != nil {
+		return fmt.Errorf("install the service: %w", err)
+	}
+	if err := u.enable(); err != nil {
+		return fmt.Errorf("enable the service: %w", err)
+	}
+	fmt.Fprintln(e.Stdout, cli.Clean(e.Short(u.path)))
+	cli.Tell(e.Stderr, "loops that run when the machine is switched off continue after your next login")
+	if platform == "linux" && !lingers(e) {
+		cli.Tell(e.Stderr, "hint: 'loginctl enable-linger' lets them continue at boot, and lets loops live on when you log out")
+	}
+	cli.Tell(e.Stderr, "hint: keys of agents that are not logged in go into %s, as NAME=VALUE lines; give it the mode 0600", e.Short(filepath.Join(e.Home, environmentName)))
+	return nil
+}
+
+// enable makes the link that 'systemctl --user enable' makes, which also works where no systemd of
+// the person runs.
+func (u unit) enable() error {
+	if u.link == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(u.link), 0o755); err != nil {
+		return err
+	}
+	err := os.Symlink(u.path, u.link)
+	if errors.Is(err, fs.ErrExist) {
+		if target, err := os.Readlink(u.link); err == nil && target == u.path {
+			return nil
+		}
+		return cli.Refuse("remove it", "%s is something else", u.link)
+	}
+	return err
+}
+
+// Uninstall removes the unit. Loops go on.
+func Uninstall(e *cli.Env, force bool) error {
+	u, err := unitOf(e, platform)
+	if err != nil {
+		return err
+	}
+	state, err := u.state()
+	switch {
+	case err != nil:
+		return err
+	case state == absent:
+		return cli.Refuse("'ralph service install' installs it", "the service is not installed")
+	case state == foreign && !force:
+		return cli.Refuse("remove it by hand, or add --force", "%s was changed by hand", e.Short(u.path))
+	}
+	if target, err := os.Readlink(u.link); err == nil && target == u.path {
+		if err := os.Remove(u.link); err != nil {
+			return fmt.Errorf("disable the service: %w", err)
+		}
+	}
+	if err := os.Remove(u.path); err != nil {
+		return fmt.Errorf("remove the service: %w", err)
+	}
+	cli.Tell(e.Stderr, "removed %s; loops that run go on", e.Short(u.path))
+	return nil
+}
+
+// A Report is the state of the service.
+type Report struct {
+	File    string `json:"file"`
+	State   string `json:"state"` // absent, installed, outdated or changed
+	Enabled bool   `json:"enabled"`
+	// Lingers says that services of the person begin at boot; only systemd has that.
+	Lingers bool     `json:"lingers"`
+	Loops   []Result `json:"loops"` // those that a resume would continue, or leave alone
+}
+
+// Status reports the state of the service, and what a resume would do now.
+func Status(e *cli.Env, asJSON bool) error {
+	u, err := unitOf(e, platform)
+	if err != nil {
+		return err
+	}
+	r := Report{File: u.path, Lingers: platform == "linux" && lingers(e)}
+	if r.State, err = u.state(); err != nil {
+		return err
+	}
+	target, err := os.Readlink(u.link)
+	r.Enabled = r.State != absent && (u.link == "" || err == nil && target == u.path)
+	if r.Loops, err = find(e); err != nil {
+		return err
+	}
+	if asJSON {
+		return cli.PrintJSON(e.Stdout, r, "")
+	}
+	fmt.Fprintf(e.Stdout, "file     %s\nstate    %s\nenabled  %s\n", cli.Clean(e.Short(r.File)), r.State, yes(r.Enabled))
+	if platform == "linux" {
+		fmt.Fprintf(e.Stdout, "lingers  %s\n", yes(r.Lingers))
+	}
+	for _, l := range r.Loops {
+		fmt.Fprintf(e.Stdout, "loop     %s\n", l.text(e, "would be resumed"))
+	}
+	return nil
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
