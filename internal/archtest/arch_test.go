@@ -30,6 +30,23 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
+// An exception that is no longer needed leaves the list.
+func TestExceptionsAreNeeded(t *testing.T) {
+	used := map[[2]string]bool{}
+	for _, p := range load(t) {
+		for _, f := range p.files {
+			for _, target := range ours(f.imports) {
+				used[[2]string{p.path, target}] = true
+			}
+		}
+	}
+	for _, edge := range exceptions {
+		if !used[edge] {
+			t.Errorf("%s no longer imports %s: take it from the list of exceptions in plan_test.go", edge[0], edge[1])
+		}
+	}
+}
+
 func TestPureFilesExist(t *testing.T) {
 	for path, rule := range pure {
 		for _, name := range slices.Concat(rule.only, rule.except) {
@@ -81,7 +98,7 @@ func load(t *testing.T) []pkg {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=Dir,ImportPath,GoFiles,CgoFiles,IgnoredGoFiles", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=Dir,ImportPath,Doc,GoFiles,CgoFiles,IgnoredGoFiles", "./...")
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -90,7 +107,7 @@ func load(t *testing.T) []pkg {
 	var pkgs []pkg
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var listed struct {
-			Dir, ImportPath                   string
+			Dir, ImportPath, Doc              string
 			GoFiles, CgoFiles, IgnoredGoFiles []string
 		}
 		if err := dec.Decode(&listed); errors.Is(err, io.EOF) {
@@ -99,6 +116,10 @@ func load(t *testing.T) []pkg {
 			t.Fatalf("read the answer of go list: %v", err)
 		}
 		p := pkg{path: strings.TrimPrefix(listed.ImportPath, module)}
+		// The sentence begins with "Package x " or "Command x ".
+		if words := strings.SplitN(listed.Doc, " ", 3); len(words) == 3 {
+			p.does = words[2]
+		}
 		for _, name := range slices.Concat(listed.GoFiles, listed.CgoFiles, listed.IgnoredGoFiles) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue

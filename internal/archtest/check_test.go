@@ -11,6 +11,7 @@ import (
 // relative to the module.
 type pkg struct {
 	path  string
+	does  string // the first sentence of its doc comment, without "Package x"
 	files []file
 }
 
@@ -48,52 +49,64 @@ func check(pkgs []pkg) []violation {
 
 type graph map[string]pkg
 
-// place finds packages at the root that are not of the six, and unknown ones.
+// place finds packages at the root that are not public, and packages without a layer.
 func (g graph) place(p pkg) []violation {
 	top, _, _ := strings.Cut(p.path, "/")
 	if !slices.Contains(atRoot, top) {
 		return []violation{{fmt.Sprintf("package %s is at the root", p.path), whyRoot}}
 	}
-	if _, ok := ruleOf(p.path); !ok {
-		return []violation{{fmt.Sprintf("package %s has no layer", p.path),
-			"a new package needs a row of the plan in internal/archtest/plan_test.go and a line each in docs/concepts/architecture.md and AGENTS.md"}}
+	if layerOf(p.path).name == "" {
+		return []violation{{fmt.Sprintf("package %s has no layer", p.path), "a package belongs to the folder of a layer: the list in internal/archtest/plan_test.go"}}
 	}
 	return nil
 }
 
-func ruleOf(pkgPath string) (layerRule, bool) {
-	for _, r := range plan {
-		if base, tree := strings.CutSuffix(r.path, "/..."); pkgPath == base || tree && strings.HasPrefix(pkgPath, base+"/") {
-			return r, true
+// layerOf returns the layer of a package, or none.
+func layerOf(pkgPath string) layer {
+	for _, l := range layers {
+		for _, known := range l.packages {
+			if base, tree := strings.CutSuffix(known, "/..."); pkgPath == base || tree && strings.HasPrefix(pkgPath, base+"/") {
+				return l
+			}
 		}
 	}
-	return layerRule{}, false
+	return layer{}
 }
 
-// imports finds imports that run upward or sideways, and test packages in programs.
+// imports finds imports that no layer allows.
 func (g graph) imports(p pkg) []violation {
-	from, ok := ruleOf(p.path)
-	if !ok {
+	from := layerOf(p.path)
+	if from.name == "" {
 		return nil
 	}
 	var found []violation
 	for _, f := range p.files {
 		for _, target := range ours(f.imports) {
-			edge := fmt.Sprintf("%s → %s", path.Join(p.path, f.name), target)
-			if within(target, testOnly) != "" && within(p.path, testOnly) == "" {
-				found = append(found, violation{edge + " links a test package into the program", within(target, testOnly)})
-			}
-			to, ok := ruleOf(target)
-			switch {
-			case !ok || to.path == from.path:
-			case to.layer > from.layer:
-				found = append(found, violation{fmt.Sprintf("%s runs upward, from layer %d to layer %d", edge, from.layer, to.layer), from.why})
-			case to.layer == from.layer && sideways[[2]string{p.path, target}] == "":
-				found = append(found, violation{fmt.Sprintf("%s runs sideways, in layer %d", edge, from.layer), from.why})
-			}
+			edge := [2]string{p.path, target}
+			found = append(found, judge(edge, path.Join(p.path, f.name)+" → "+target, from, layerOf(target))...)
 		}
 	}
 	return found
+}
+
+// judge compares one import with the layers.
+func judge(edge [2]string, text string, from, to layer) []violation {
+	switch {
+	case to.name == "" || slices.Contains(exceptions, edge):
+	case forbidden[edge] != "":
+		return []violation{{text + " is forbidden", forbidden[edge]}}
+	case from.name != "test kit" && isTestKit(edge[1]) && !isTestKit(edge[0]):
+		return []violation{{text + " links a test package into the program", "what plays a part in tests must not be part of ralph"}}
+	case to.name == from.name && from.name == "front" && !slices.Contains(shared, edge[1]):
+		return []violation{{text + " joins two front ends", "what two front ends need is in client, projector or render"}}
+	case to.name != from.name && !slices.Contains(strings.Fields(from.may), to.name):
+		return []violation{{fmt.Sprintf("%s is an import of %s by %s", text, to.name, from.name), from.why}}
+	}
+	return nil
+}
+
+func isTestKit(pkgPath string) bool {
+	return layerOf(pkgPath).name == "test kit" || strings.HasPrefix(pkgPath+"/", "internal/agent/agenttest/")
 }
 
 // clocks finds files that read the clock and are not on the list.

@@ -27,9 +27,10 @@ var update = flag.Bool("update", false, "write the generated pages")
 // These pages are generated from the source. A page that is not up to date fails.
 func TestDocsAreUpToDate(t *testing.T) {
 	for name, page := range map[string]string{
-		"docs/reference/events.md":     eventsPage(t),
-		"docs/reference/settings.md":   settingsPage(),
-		"docs/reference/rehearsing.md": rehearsingPage(t),
+		"docs/reference/events.md":      eventsPage(t),
+		"docs/reference/settings.md":    settingsPage(),
+		"docs/reference/rehearsing.md":  rehearsingPage(t),
+		"docs/concepts/architecture.md": architecturePage(t),
 	} {
 		path := filepath.Join(root, name)
 		if *update {

@@ -9,25 +9,26 @@ import (
 // sound is a small set of packages that keeps every rule.
 func sound() []pkg {
 	return []pkg{
-		{"internal/ground/jsonscan", []file{{name: "scan.go", imports: []string{"math/bits"}}}},
-		{"journal/event", []file{{name: "type.go", imports: []string{"fmt", "time", "./internal/ground/jsonscan"}}}},
-		{"internal/core/policy", []file{{name: "budget.go", imports: []string{"time", "./journal/event"}}}},
-		{"journal", []file{{name: "options.go", imports: []string{"os", "time", "./journal/event"}, clock: []int{7}}}},
-		{"inbox", []file{{name: "box.go", imports: []string{"os"}}}},
-		{"internal/core/loopstate", []file{
+		{path: "internal/ground/jsonscan", files: []file{{name: "scan.go", imports: []string{"math/bits"}}}},
+		{path: "journal/event", files: []file{{name: "type.go", imports: []string{"fmt", "time", "./internal/ground/jsonscan"}}}},
+		{path: "internal/core/policy", files: []file{{name: "budget.go", imports: []string{"time", "./journal/event"}}}},
+		{path: "journal", files: []file{{name: "options.go", imports: []string{"os", "time", "./journal/event"}, clock: []int{7}}}},
+		{path: "inbox", files: []file{{name: "box.go", imports: []string{"os"}}}},
+		{path: "internal/core/loopstate", files: []file{
 			{name: "state.go", imports: []string{"./internal/core/policy", "./journal/event"}},
 			{name: "file.go", imports: []string{"os", "github.com/gofrs/flock"}, funcs: []string{"Replace"}, spawns: []int{3}},
 			{name: "open.go", imports: []string{"os", "./journal"}, funcs: []string{"Open"}},
 		}},
-		{"internal/agent/agenttest", []file{{name: "suite.go", imports: []string{"net", "time"}, clock: []int{1}}}},
-		{"internal/agent/pi", []file{{name: "pi.go", imports: []string{"./internal/agent", "./journal/event"}}}},
-		{"internal/agent", []file{{name: "session.go", imports: []string{"./journal/event"}, spawns: []int{9}}}},
-		{"internal/effect/executor", []file{{name: "executor.go", imports: []string{"./internal/agent", "./internal/core/loopstate"}, clock: []int{2}}}},
-		{"internal/core/loop", []file{
+		{path: "internal/agent/agenttest", files: []file{{name: "suite.go", imports: []string{"net", "time"}, clock: []int{1}}}},
+		{path: "internal/agent/pi", files: []file{{name: "pi.go", imports: []string{"./internal/agent", "./journal/event"}}}},
+		{path: "internal/agent", files: []file{{name: "session.go", imports: []string{"./journal/event"}, spawns: []int{9}}}},
+		{path: "internal/effect/executor", files: []file{{name: "executor.go", imports: []string{"./internal/agent", "./internal/core/loopstate"}, clock: []int{2}}}},
+		{path: "internal/core/loop", files: []file{
 			{name: "next.go", imports: []string{"./internal/core/loopstate", "./internal/core/policy"}, names: []string{"rest"}},
 			{name: "driver.go", imports: []string{"context", "time", "./internal/core/loopstate"}, clock: []int{5}, spawns: []int{6}, funcs: []string{"drive"}},
 		}},
-		{"cmd/ralph", []file{{name: "main.go", imports: []string{"os", "./internal/core/loop", "./internal/core/loopstate"}, clock: []int{1}}}},
+		{path: "internal/front/web", files: []file{{name: "server.go", imports: []string{"net/http", "./journal"}}}},
+		{path: "cmd/ralph", files: []file{{name: "main.go", imports: []string{"os", "./internal/core/loop", "./internal/core/loopstate"}, clock: []int{1}}}},
 	}
 }
 
@@ -47,19 +48,24 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 		want  []string // one for each violation, in any order
 	}{
 		{"the journal imports the state", addImport("journal", "options.go", "./internal/core/loopstate"),
-			[]string{"journal/options.go → internal/core/loopstate runs upward, from layer 2 to layer 3"}},
+			[]string{"journal/options.go → internal/core/loopstate is an import of core by files"}},
 		{"an executor imports the core", addImport("internal/effect/executor", "executor.go", "./internal/core/loop"),
-			[]string{"internal/effect/executor/executor.go → internal/core/loop runs upward, from layer 3 to layer 4"}},
+			[]string{"internal/effect/executor/executor.go → internal/core/loop is forbidden"}},
 		{"the loop imports its runner", addImport("internal/core/loop", "driver.go", "./internal/runner"),
-			[]string{"internal/core/loop/driver.go → internal/runner runs upward, from layer 4 to layer 5"}},
+			[]string{"internal/core/loop/driver.go → internal/runner is an import of runner by core"}},
 		{"an agent imports the inbox", addImport("internal/agent/pi", "pi.go", "./inbox"),
-			[]string{"internal/agent/pi/pi.go → inbox runs sideways, in layer 2"}},
-		{"a projection imports an executor, against the one import that is allowed", addImport("internal/core/loopstate", "open.go", "./internal/effect/executor"),
-			[]string{"internal/core/loopstate/open.go → internal/effect/executor runs sideways, in layer 3"}},
+			[]string{"internal/agent/pi/pi.go → inbox is an import of files by agent"}},
+		{"a projection imports an executor", addImport("internal/core/loopstate", "open.go", "./internal/effect/executor"),
+			[]string{"internal/core/loopstate/open.go → internal/effect/executor is an import of effect by core"}},
 		{"the program links a test package", addImport("cmd/ralph", "main.go", "./internal/agent/agenttest"),
 			[]string{"cmd/ralph/main.go → internal/agent/agenttest links a test package into the program"}},
 
-		{"a seventh package at the root", func(h []pkg) []pkg { return append(h, pkg{path: "utils"}) },
+		{"a front end links the engine", addImport("internal/front/web", "server.go", "./internal/core/loop"),
+			[]string{"internal/front/web/server.go → internal/core/loop is an import of core by front"}},
+		{"a front end uses another one", addImport("internal/front/web", "server.go", "./internal/front/mcp"),
+			[]string{"internal/front/web/server.go → internal/front/mcp joins two front ends"}},
+
+		{"another package at the root", func(h []pkg) []pkg { return append(h, pkg{path: "utils"}) },
 			[]string{"package utils is at the root"}},
 		{"a package without a rule", func(h []pkg) []pkg { return append(h, pkg{path: "internal/helpers"}) },
 			[]string{"package internal/helpers has no layer"}},
