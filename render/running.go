@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -25,15 +24,10 @@ type Running struct {
 type task struct {
 	id, text string
 	at       time.Time
-	clean    Cleaner
-	tail     []byte // of its output
 }
 
-// Tasks and output that are remembered; the oldest are forgotten.
-const (
-	tasksKept = 256
-	tailKept  = 8 << 10
-)
+// tasksKept is how many tasks are remembered; the oldest are forgotten.
+const tasksKept = 256
 
 // Event updates what runs. An unreadable payload changes nothing: the viewer that shows it reports
 // it.
@@ -49,8 +43,6 @@ func (r *Running) Event(e event.Event) {
 		r.doing, r.since = "the agent thinks", e.At
 	case event.ToolCalled:
 		r.tools = begun(r.tools, p.ID, r.called(p), e.At)
-	case event.ToolProgressed:
-		r.progressed(p)
 	case event.ToolReturned:
 		r.tools = ended(r.tools, p.ID)
 		r.doing, r.since = "the agent works", e.At
@@ -85,23 +77,6 @@ func ended(tasks []task, id string) []task {
 	return slices.DeleteFunc(tasks, func(t task) bool { return t.id == id })
 }
 
-func (r *Running) progressed(p event.ToolProgressed) {
-	for i := range r.tools {
-		t := &r.tools[i]
-		if t.id != p.ID {
-			continue
-		}
-		if p.Replaced {
-			t.tail = nil
-			t.clean.Reset()
-		}
-		t.tail = t.clean.Append(t.tail, p.Text.AppendTo(nil))
-		if len(t.tail) > 2*tailKept {
-			t.tail = append([]byte(nil), t.tail[len(t.tail)-tailKept:]...)
-		}
-	}
-}
-
 // Now returns what runs and since when: the tool that was called last and the number of others, a
 // guardrail, or what the agent does. what is empty if none of that is known.
 func (r *Running) Now() (what string, since time.Time) {
@@ -115,21 +90,4 @@ func (r *Running) Now() (what string, since time.Time) {
 		}
 	}
 	return r.doing, r.since
-}
-
-// Tail returns the last lines, at most n, of the output of the tool that Now names.
-func (r *Running) Tail(n int) []string {
-	if len(r.guardrails) > 0 || len(r.tools) == 0 {
-		return nil
-	}
-	text := bytes.TrimRight(r.tools[len(r.tools)-1].tail, "\n\t ")
-	if len(text) == 0 {
-		return nil
-	}
-	lines := bytes.Split(text, []byte{'\n'})
-	var tail []string
-	for _, line := range lines[max(len(lines)-n, 0):] {
-		tail = append(tail, strings.ReplaceAll(string(line), "\t", "    "))
-	}
-	return tail
 }

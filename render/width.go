@@ -82,3 +82,17 @@ func Cut(s string, columns int) string {
 	}
 	return s
 }
+
+// CutStart returns the end of a clean text that fits in so many columns. It reads no more than
+// that, because a long log may have been pasted.
+func CutStart(text string, columns int) string {
+	from := len(text)
+	for from > 0 {
+		r, n := utf8.DecodeLastRuneInString(text[:from])
+		if columns -= Columns(string(r)); columns < 0 {
+			break
+		}
+		from -= n
+	}
+	return text[from:]
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/internal/front/attach"
-	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
@@ -14,8 +13,7 @@ type attachVerb struct {
 	ReadOnly bool   `help:"Only look: nothing can be typed or sent."`
 	Verbose  bool   `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time     bool   `help:"Show the time of each entry; plain."`
-	Lines    uint16 `placeholder:"N" help:"Show so many lines of what each tool prints; plain."`
-	NoStatus bool   `help:"Show no status line, and no output of tools that run; plain."`
+	Lines    uint16 `placeholder:"N" help:"Lines of tool output to show (plain attach)."`
 	JSON     bool   `help:"Print the journal's lines as they are."`
 }
 
@@ -27,14 +25,14 @@ func (attachVerb) Help() string {
 // Run shows a loop and lets a person steer it. Any number may attach at a time.
 func (v *attachVerb) Run(e *cli.Env) error {
 	s, copied, err := e.FindOrCopy(v.Name)
-	if here, several := e.Several(err); several && v.Name == "" && !(v.Plain || v.Inline || v.ReadOnly || v.JSON) && e.Drawable() && e.StdinIsTerminal() {
-		return watch(e, board.Options{Here: here, Running: true}) // the person chooses
+	if here, several := e.Several(err); several && features.board != nil && v.Name == "" && !(v.Plain || v.Inline || v.ReadOnly || v.JSON) && e.Drawable() && e.StdinIsTerminal() {
+		return features.board(e, boardOptions{here: here, running: true}) // the person chooses
 	}
 	if err != nil {
 		return err
 	}
-	return attach.Run(e, s.Name, s.Dir, attach.Options{
-		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), NoStatus: v.NoStatus,
-		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly || copied, Head: s.Head, Resume: resumeLoop,
+	return attachTo(e, s.Name, s.Dir, attach.Options{
+		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines),
+		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly || copied, Head: s.Head,
 	})
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -12,14 +11,10 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 
-	"github.com/creack/pty"
-
-	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 func TestAttachShowsEndedLoop(t *testing.T) {
@@ -177,80 +172,6 @@ func TestAttachRefusesUnbegunLoop(t *testing.T) {
 	if err := attach.Run(r.env, "other", t.TempDir(), attach.Options{}); codeOf(err) != event.ExitUsage {
 		t.Errorf("error %v", err)
 	}
-}
-
-// At a terminal, a typed line becomes a command, its outcome is shown, and leaving does not end the
-// loop.
-func TestAttachAtATerminal(t *testing.T) {
-	r := record(t, "night")
-	r.live()
-	r.iterate(1, "I look at the tests first.")
-	master, tty, err := pty.Open()
-	r.must(err)
-	t.Cleanup(func() { _ = tty.Close(); _ = master.Close() })
-	r.must(pty.Setsize(master, &pty.Winsize{Cols: 60, Rows: 20}))
-	screen := newOutput()
-	go func() { _, _ = io.Copy(screen, master) }()
-	r.env.Stdin, r.env.Stdout, r.env.Stderr = tty, tty, tty
-	r.env.Environ = []string{"NO_COLOR=1"}
-	box, err := inbox.Open(r.dir)
-	r.must(err)
-	done := attachedTo(r, attach.Options{})
-	screen.await(t, "\x1b[?2004h") // the keyboard is ours
-	for _, c := range []struct {
-		typed string
-		want  inbox.Command
-	}{
-		{"leave the schemx\x7fa alone\r", inbox.Command{Kind: inbox.Steer, Text: "leave the schema alone"}},
-		{"\x1b[200~two\rlines\x1b[201~\r", inbox.Command{Kind: inbox.Steer, Text: "two\nlines"}},
-		{"/set maximumIterations=30\r", inbox.Command{Kind: inbox.Set, Key: "maximumIterations", Value: "30"}},
-	} {
-		_, err := master.WriteString(c.typed)
-		r.must(err)
-		got := claimed(t, box)
-		if got.Kind != c.want.Kind || got.Text != c.want.Text || got.Key != c.want.Key || got.Value != c.want.Value || !strings.HasPrefix(got.From, "cli:") {
-			t.Errorf("%q became %+v, want %+v", c.typed, got, c.want)
-		}
-		r.append(event.CommandReceived{ID: got.ID, Kind: got.Kind, Text: got.Text, From: "cli:me", Key: got.Key, Val: got.Value})
-		screen.await(t, "> "+string(got.Kind))
-		screen.reset()
-	}
-	_, err = master.WriteString("/nonsense\r")
-	r.must(err)
-	screen.await(t, "there is no /nonsense; /help shows what there is")
-	_, err = master.WriteString("\x04")
-	r.must(err)
-	if err := returned(t, done); err != nil {
-		t.Errorf("leaving returns %v", err)
-	}
-	screen.await(t, "ralph: left loop night, which goes on")
-	if live, err := registry.Probe(r.dir); err != nil || !live.Alive {
-		t.Errorf("the loop does not go on: %+v, %v", live, err)
-	}
-	if strings.Contains(strings.ReplaceAll(screen.String(), "\r\n", ""), "\n") {
-		t.Errorf("a newline without a return in raw mode: %q", screen)
-	}
-}
-
-// claimed waits for the next command.
-func claimed(t *testing.T, box *inbox.Box) inbox.Command {
-	t.Helper()
-	for range box.Watch(t.Context()) {
-		items, err := box.Pending()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range items {
-			if item.Command != nil {
-				if err := box.Done(item.Command.ID); err != nil {
-					t.Fatal(err)
-				}
-				return *item.Command
-			}
-		}
-	}
-	t.Fatal("no command came")
-	return inbox.Command{}
 }
 
 // The header says the same whether it comes from the registry or from the journal.

@@ -27,33 +27,20 @@ func person(what string, does bool) deed {
 	return deed{what: what}
 }
 
-// deeds has the verbs that do something without asking a loop's runner. Anyone may do the
-// rest, also an agent: look, begin a loop, and drop a command. The loop's runner decides
+// deeds has the verbs of the core that do something without asking a loop's runner. Anyone may do
+// the rest, also an agent: look, begin a loop, and drop a command. The loop's runner decides
 // whether its sender may give that command.
 var deeds = map[string]func(v verb) deed{
-	"init":              func(verb) deed { return deed{what: "init"} },
-	"trust":             func(v verb) deed { return person("trust", !v.(*trustVerb).List) },
-	"fork":              func(verb) deed { return deed{what: "fork"} },
-	"merge":             func(verb) deed { return deed{what: "merge"} },
-	"rollback":          func(verb) deed { return deed{what: "rollback"} },
-	"export":            func(verb) deed { return deed{what: "export"} },
-	"import":            func(verb) deed { return deed{what: "import"} },
-	"clean":             func(v verb) deed { return person("clean", !v.(*cleanVerb).DryRun) },
-	"dismiss":           func(verb) deed { return deed{what: "dismiss"} },
-	"archive":           func(verb) deed { return deed{what: "archive"} },
-	"plugin install":    func(verb) deed { return deed{what: "plugin install"} },
-	"plugin uninstall":  func(verb) deed { return deed{what: "plugin uninstall"} },
-	"service install":   func(verb) deed { return deed{what: "service install"} },
-	"service uninstall": func(verb) deed { return deed{what: "service uninstall"} },
-	"service resume":    func(verb) deed { return deed{what: "service resume"} },
-	"journal repair":    func(verb) deed { return deed{what: "journal repair"} },
-	"kill":              func(v verb) deed { return deed{"kill", true, v.(*killVerb).Name} },
-	"stop":              func(v verb) deed { s := v.(*stopVerb); return deed{"stop", !s.All, s.Name} },
-	"run":               func(v verb) deed { return person("--trust", v.(*runVerb).Trust) },
-	"start":             func(v verb) deed { return startDeed(v.(*startVerb)) },
-	"fleet":             func(v verb) deed { return person("--trust", v.(*fleetVerb).Trust) },
-	"plan":              func(v verb) deed { return person("--trust", v.(*planVerb).Trust) },
-	"acp":               func(v verb) deed { return person("--trust", v.(*acpVerb).Trust) },
+	"trust":          func(v verb) deed { return person("trust", !v.(*trustVerb).List) },
+	"merge":          func(verb) deed { return deed{what: "merge"} },
+	"rollback":       func(verb) deed { return deed{what: "rollback"} },
+	"clean":          func(v verb) deed { return person("clean", !v.(*cleanVerb).DryRun) },
+	"dismiss":        func(verb) deed { return deed{what: "dismiss"} },
+	"journal repair": func(verb) deed { return deed{what: "journal repair"} },
+	"kill":           func(v verb) deed { return deed{"kill", true, v.(*killVerb).Name} },
+	"stop":           func(v verb) deed { s := v.(*stopVerb); return deed{"stop", !s.All, s.Name} },
+	"run":            func(v verb) deed { return person("--trust", v.(*runVerb).Trust) },
+	"start":          func(v verb) deed { return startDeed(v.(*startVerb)) },
 }
 
 // trusting are the verbs that ask for trust, or for which [cli.TrustVariable] lets settings count.

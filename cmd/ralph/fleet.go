@@ -1,3 +1,5 @@
+//go:build !ralph_core
+
 package main
 
 import (
@@ -48,7 +50,7 @@ func (v *fleetVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
 	}
-	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeLoop})
+	return attachTo(e, start.Name, start.Dir, attach.Options{})
 }
 
 // fleetAgentVerb is the agent of a fleet's loop.

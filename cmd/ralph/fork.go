@@ -1,3 +1,5 @@
+//go:build !ralph_core
+
 package main
 
 import (
@@ -55,5 +57,5 @@ func (v *forkVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
 	}
-	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeLoop})
+	return attachTo(e, start.Name, start.Dir, attach.Options{})
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"github.com/ralph-loop/ralph/internal/front/attach"
-	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 type listVerb struct {
@@ -34,10 +31,10 @@ func (v *listVerb) Run(e *cli.Env) error {
 	switch {
 	case v.Watch && v.JSON:
 		return listing.Changes(e, o)
-	case v.Watch && !(e.Drawable() && e.StdinIsTerminal()):
+	case v.Watch && (features.board == nil || !e.Drawable() || !e.StdinIsTerminal()):
 		return cli.Refuse("leave --watch out, or say --json as well", "--watch draws on a terminal")
 	case v.Watch:
-		return watch(e, board.Options{Here: v.Project != "", Running: v.Running})
+		return features.board(e, boardOptions{here: v.Project != "", running: v.Running})
 	}
 	all, err := listing.Find(e, o)
 	if err != nil {
@@ -58,14 +55,6 @@ func (v *listVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "the folders of %s are gone: the next list leaves them out", units.Quantity(pruned, "loop"))
 	}
 	return nil
-}
-
-// watch shows the board of all loops.
-func watch(e *cli.Env, o board.Options) error {
-	o.Attach = func(e *cli.Env, s registry.Status) error {
-		return attach.Run(e, s.Name, s.Dir, attach.Options{Head: s.Head, Resume: resumeLoop})
-	}
-	return board.Run(e, o)
 }
 
 func (v *listVerb) none() string {

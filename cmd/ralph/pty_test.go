@@ -153,10 +153,6 @@ func (t *terminal) leaves(code int) {
 	}
 }
 
-// listening is what a terminal shows once keys reach ralph one by one. Before, ctrl-c is a
-// signal and ctrl-d the end of a line.
-const listening = "\x1b[?2004h"
-
 // Keys.
 const (
 	ctrlC = "\x03"
@@ -196,9 +192,9 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 		t.Error("the loop has ended with the terminal")
 	}
 	again := p.terminal(p.command("attach", "one", "--plain"))
-	again.sees(listening)
+	again.sees("I am working")
 	again.types(ctrlC)
-	again.leaves(0)
+	again.leaves(event.ExitInterrupted)
 }
 
 // In a terminal, start makes the template as elsewhere and asks nothing: a task is written in an
@@ -238,33 +234,12 @@ func TestLoopOutlivesItsShell(t *testing.T) {
 	}
 }
 
-// A person leaves attach with ctrl-c, ctrl-d or /detach, and the loop goes on.
-func TestAttachIsLeft(t *testing.T) {
+// Closing the terminal leaves a loop, as ctrl-c does.
+func TestAttachEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
-	for _, keys := range []string{ctrlC, ctrlD, "/detach" + enter} {
-		attach := p.terminal(p.command("attach", "one", "--plain"))
-		attach.sees(listening)
-		attach.types(keys)
-		attach.leaves(0)
-		attach.sees("left loop one, which goes on")
-	}
-	if p.dead("one") || p.status("one") != "running" {
-		t.Error("the loop has ended")
-	}
-	// Ctrl-c takes back a half-typed line, and nothing of it is sent.
 	attach := p.terminal(p.command("attach", "one", "--plain"))
-	attach.sees(listening)
-	attach.types("not to be sent" + ctrlC + "to be sent" + enter)
-	attach.sees("I heard you: to be sent")
-	attach.types(ctrlC)
-	attach.leaves(0)
-	if said := p.fine("logs", "one", "--json", "--type", "command."); strings.Contains(said, "not to be sent") {
-		t.Errorf("sent all the same:\n%s", said)
-	}
-	// Closing the terminal leaves, too.
-	attach = p.terminal(p.command("attach", "one", "--plain"))
 	attach.sees("I am working.")
 	p.must(attach.master.Close())
 	select {
@@ -277,25 +252,24 @@ func TestAttachIsLeft(t *testing.T) {
 	}
 }
 
-// A line that is typed in one of two terminals steers the agent, and both show the outcome.
+// What a person sends from another terminal, and its outcome, is shown on each that is attached.
 func TestTwoAttach(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
-	first := p.terminal(p.command("attach", "one", "--plain"))
-	second := p.terminal(p.command("attach", "one", "--plain"))
-	first.sees(listening)
-	second.sees(listening)
-	first.types("use the other branch" + enter)
-	for _, attach := range []*terminal{first, second} {
+	all := []*terminal{p.terminal(p.command("attach", "one", "--plain")), p.terminal(p.command("attach", "one", "--plain"))}
+	for _, attach := range all {
+		attach.sees("I am working.")
+	}
+	p.fine("steer", "one", "use the other branch")
+	for _, attach := range all {
 		attach.sees("I heard you: use the other branch")
 		attach.sees("delivered")
 	}
-	second.types("/stop now" + enter)
-	first.leaves(event.ExitInterrupted)
-	second.leaves(event.ExitInterrupted)
-	for _, attach := range []*terminal{first, second} {
-		attach.sees("loop one stopped")
+	p.fine("stop", "one", "--now")
+	for _, attach := range all {
+		attach.leaves(event.ExitInterrupted)
+		attach.sees("stop: a person stopped")
 	}
 }
 

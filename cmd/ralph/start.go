@@ -30,7 +30,7 @@ func (v *startVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, v.Name, v.Dir, started, v.JSON)
 	}
-	return attach.Run(e, v.Name, v.Dir, attach.Options{Plain: v.Plain, Inline: v.Inline, Resume: resumeLoop})
+	return attachTo(e, v.Name, v.Dir, attach.Options{Plain: v.Plain, Inline: v.Inline})
 }
 
 // resumeLoop resumes the loop in a folder, with settings that are raised for it.

@@ -1,12 +1,44 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
+// order has the verbs as the help lists them.
+const order = "start attach list steer answer stop status why report diff init doctor plan trust run follow-up " +
+	"withdraw pause resume set kill logs replay merge fleet fork rollback dismiss clean archive export " +
+	"import notify service plugin web guard help journal mcp acp completion man rehearse version ask wait " +
+	"blocked hook session complete fleet-agent inside runner"
+
+// features are the parts of the complete program that its core, built with the tag ralph_core, does
+// not link: features.go fills them in. The core shows loops as plain text.
+var features struct {
+	verbs      cli.Commands
+	fullScreen func(e *cli.Env, name, dir string, o attach.Options) error
+	board      func(e *cli.Env, o boardOptions) error
+}
+
+// boardOptions say which loops the board of all loops shows.
+type boardOptions struct{ here, running bool }
+
 // commands are all verbs, in the order of the help.
 func commands() cli.Commands {
+	all := slices.Concat(core(), features.verbs)
+	place := map[string]int{}
+	for i, name := range strings.Fields(order) {
+		place[name] = i
+	}
+	slices.SortFunc(all, func(a, b cli.Command) int { return place[a.Name] - place[b.Name] })
+	return all
+}
+
+// core are the verbs that every program has.
+func core() cli.Commands {
 	return cli.Commands{
 		{Name: "start", Help: "Start a detached loop and attach to it.", Group: cli.Daily, Verb: func() any { return new(startVerb) }},
 		{Name: "attach", Help: "Show a loop's status, then follow and steer it; leaving does not stop it.", Group: cli.Daily, Verb: func() any { return new(attachVerb) }},
@@ -15,12 +47,7 @@ func commands() cli.Commands {
 		{Name: "answer", Help: "Answer a question of the agent, or list those that are open.", Group: cli.Daily, Verb: func() any { return new(answerVerb) }},
 		{Name: "stop", Help: "Stop a loop after its iteration, or now.", Group: cli.Daily, Verb: func() any { return new(stopVerb) }},
 		{Name: "status", Help: "Show the status of one loop.", Group: cli.Daily, Verb: func() any { return new(statusVerb) }},
-		{Name: "why", Help: "Explain why a loop ended, waits or goes on, or why one event happened.", Group: cli.Daily, Verb: func() any { return new(whyVerb) }},
-		{Name: "report", Help: "Write what a loop came to as one page: outcome, cost, iterations, what needs you.", Group: cli.Daily, Verb: func() any { return new(reportVerb) }},
 		{Name: "diff", Help: "Show what the iterations of a loop changed in the work tree.", Group: cli.Daily, Verb: func() any { return new(diffVerb) }},
-		{Name: "init", Help: "Ask for the settings of this project and write them.", Group: cli.Sometimes, Verb: func() any { return new(initVerb) }},
-		{Name: "doctor", Help: "Show what will work here and what will not.", Group: cli.Sometimes, Verb: func() any { return new(doctorVerb) }},
-		{Name: "plan", Help: "Write a plan, the stories of ralph/tasks.json, in a conversation with your agent, or check it.", Group: cli.Sometimes, Verb: func() any { return new(planVerb) }},
 		{Name: "trust", Help: "Show what the settings of this project would run, and trust them.", Group: cli.Sometimes, Verb: func() any { return new(trustVerb) }},
 		{Name: "run", Help: "Run a loop in the foreground, for scripts and CI.", Group: cli.Sometimes, Verb: func() any { return new(runVerb) }, Tag: `default:"withargs"`},
 		{Name: "follow-up", Help: "Send the agent a message with its next prompt.", Group: cli.Sometimes, Verb: func() any { return new(followUpVerb) }},
@@ -30,37 +57,24 @@ func commands() cli.Commands {
 		{Name: "set", Help: "Change a setting of a running loop.", Group: cli.Sometimes, Verb: func() any { return new(setVerb) }},
 		{Name: "kill", Help: "End a loop and its agent at once.", Group: cli.Sometimes, Verb: func() any { return new(killVerb) }},
 		{Name: "logs", Help: "Print the events of a loop.", Group: cli.Sometimes, Verb: func() any { return new(logsVerb) }},
-		{Name: "replay", Help: "Play a loop again from its journal, offline.", Group: cli.Sometimes, Verb: func() any { return new(replayVerb) }},
 		{Name: "merge", Help: "Merge the branch of a loop's worktree, once its guardrails pass on the result.", Group: cli.Sometimes, Verb: func() any { return new(mergeVerb) }},
-		{Name: "fleet", Help: "Let several loops work through tasks at once, each in a worktree, and merge what they did.", Group: cli.Sometimes, Verb: func() any { return new(fleetVerb) }},
-		{Name: "fork", Help: "Begin another loop as one was before an iteration, in a worktree of its own.", Group: cli.Sometimes, Verb: func() any { return new(forkVerb) }},
 		{Name: "rollback", Help: "Put the files of the work tree back to how they were before an iteration.", Group: cli.Sometimes, Verb: func() any { return new(rollbackVerb) }},
 		{Name: "dismiss", Help: "Take a loop out of those that need you, until it has worked again.", Group: cli.Sometimes, Verb: func() any { return new(dismissVerb) }},
 		{Name: "clean", Help: "Remove loops that have ended, by name, age, size or status.", Group: cli.Sometimes, Verb: func() any { return new(cleanVerb) }},
-		{Name: "archive", Help: "Move the plan, with a summary of what it came to, to ralph-archive/, and begin a new one.", Group: cli.Sometimes, Verb: func() any { return new(archiveVerb) }},
-		{Name: "export", Help: "Write a loop and its repository to one file, to continue it on another machine.", Group: cli.Sometimes, Verb: func() any { return new(exportVerb) }},
-		{Name: "import", Help: "Bring a loop from a file of ralph export, and its repository.", Group: cli.Sometimes, Verb: func() any { return new(importVerb) }},
-		{Name: "notify", Help: "Send a test message to each channel of the settings.", Group: cli.Sometimes, Verb: func() any { return new(notifyVerb) }},
-		{Name: "service", Help: "Let loops continue after the machine was switched off.", Group: cli.Sometimes, Verb: func() any { return new(serviceVerb) }},
-		{Name: "plugin", Help: "Install ralph's commands, skills and hooks in an agent.", Group: cli.Sometimes, Verb: func() any { return new(pluginVerb) }},
-		{Name: "web", Help: "Serve the loops of this machine to a browser or a phone.", Group: cli.Sometimes, Verb: func() any { return new(webVerb) }},
-		{Name: "guard", Help: "Judge a command as the hook pre-tool-use does, without running it.", Group: cli.Sometimes, Verb: func() any { return new(guardVerb) }},
 		{Name: "help", Help: "Show the help of all verbs, or of one.", Group: cli.Sometimes, Verb: func() any { return new(helpVerb) }},
 		{Name: "journal", Help: "Verify, repair or rebuild what a journal holds.", Group: cli.Machines, Verb: func() any { return new(journalVerb) }},
-		{Name: "mcp", Help: "For a client of the Model Context Protocol: serve the loops of this machine on stdin and stdout.", Group: cli.Machines, Verb: func() any { return new(mcpVerb) }},
-		{Name: "acp", Help: "For an editor: start, watch and steer loops over the Agent Client Protocol.", Group: cli.Machines, Verb: func() any { return new(acpVerb) }},
-		{Name: "completion", Help: "Print the script that completes command lines in bash, zsh or fish.", Group: cli.Machines, Verb: func() any { return new(completionVerb) }},
-		{Name: "man", Help: "Print a page of the manual, or write all of them.", Group: cli.Machines, Verb: func() any { return new(manVerb) }},
 		{Name: "rehearse", Help: "For a loop: an agent without a model, to rehearse a configuration with.", Group: cli.Machines, Verb: func() any { return new(rehearseVerb) }},
 		{Name: "version", Help: "Print the version.", Group: cli.Machines, Verb: func() any { return new(versionVerb) }},
 		{Name: "ask", Help: "For an agent: ask a person a question, and work on.", Group: cli.Agents, Verb: func() any { return new(askVerb) }},
 		{Name: "wait", Help: "For an agent: have the loop wait for a person after this iteration.", Group: cli.Agents, Verb: func() any { return new(waitVerb) }},
 		{Name: "blocked", Help: "For an agent: end the loop after this iteration, because only a person can help.", Group: cli.Agents, Verb: func() any { return new(blockedVerb) }},
-		{Name: "hook", Help: "For an agent's settings: answer its hooks.", Group: cli.Agents, Verb: func() any { return new(hookVerb) }},
-		{Name: "session", Help: "Hold a session of an interactive agent until its task is done.", Group: cli.Agents, Verb: func() any { return new(sessionVerb) }},
-		{Name: "complete", Help: "Print what may come next on a command line, for the scripts of 'ralph completion'.", Verb: func() any { return new(completeVerb) }, Tag: cli.Hidden},
-		{Name: "fleet-agent", Help: "The agent of a fleet; started by 'ralph fleet'.", Verb: func() any { return new(fleetAgentVerb) }, Tag: cli.Hidden},
 		{Name: "inside", Help: "What ralph starts in a sandbox.", Verb: func() any { return new(insideVerb) }, Tag: cli.Hidden},
 		{Name: "runner", Help: "The detached runner; started by 'ralph start'.", Verb: func() any { return new(launch.RunnerVerb) }, Tag: cli.Hidden},
 	}
+}
+
+// attachTo shows a loop, on the full screen where that is possible.
+func attachTo(e *cli.Env, name, dir string, o attach.Options) error {
+	o.Screen, o.Resume = features.fullScreen, resumeLoop
+	return attach.Run(e, name, dir, o)
 }

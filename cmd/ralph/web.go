@@ -1,3 +1,5 @@
+//go:build !ralph_core
+
 package main
 
 import (

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/config"
@@ -19,14 +18,14 @@ import (
 // or what to do next if there are none. Elsewhere it prints the loops of this project; if there are
 // none, the loops that run on this machine, and what to do next.
 func overview(e *cli.Env) error {
-	if e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == "" { // in CI, no person leaves the board
+	if features.board != nil && e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == "" { // in CI, no person leaves the board
 		e.Adopt()
 		all, err := registry.Survey(e.Home, nil)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(all, func(s registry.Status) bool { return !s.Gone }) {
-			return watch(e, board.Options{})
+			return features.board(e, boardOptions{})
 		}
 	}
 	here, err := listing.Find(e, listing.Options{})

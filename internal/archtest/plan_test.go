@@ -58,7 +58,6 @@ var exceptions = [][2]string{
 	{"internal/front/acpserver", "internal/runner"},
 	{"internal/front/acpserver", "internal/verb/launch"},
 	{"internal/front/board", "internal/effect/registration"},
-	{"internal/front/board", "internal/front/attach"},
 	{"internal/front/board", "internal/front/listing"},
 	{"internal/front/board", "internal/front/send"},
 	{"internal/front/cli", "internal/core/loopstate"},
@@ -75,7 +74,6 @@ var exceptions = [][2]string{
 	{"internal/front/hook", "internal/effect/repo"},
 	{"internal/front/hook", "internal/effect/workspace"},
 	{"internal/front/listing", "internal/effect/registration"},
-	{"internal/front/listing", "internal/front/attach"},
 	{"internal/front/listing", "internal/front/send"},
 	{"internal/front/mcp", "internal/core/policy"},
 	{"internal/front/mcp", "internal/front/listing"},
@@ -109,7 +107,7 @@ var forbidden = map[[2]string]string{
 }
 
 // shared are the packages that front ends have in common. No front end imports another.
-var shared = []string{"internal/front/cli", "internal/front/shellguard"}
+var shared = []string{"internal/front/attach", "internal/front/cli", "internal/front/shellguard"}
 
 // atRoot are the folders of the packages that other programs may build on, and the folder of all
 // others. plugin is there since agents find it there in the repository.

@@ -1,11 +1,16 @@
 package attach
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -20,11 +25,12 @@ type Options struct {
 	Verbose  bool
 	Time     bool
 	Lines    int              // of what a tool prints, on the plain attach; 0 is the usual number
-	NoStatus bool             // without a status line
 	Plain    bool             // not on the full screen
 	Inline   bool             // not on the alternate screen
 	ReadOnly bool             // nothing can be typed
 	Head     registry.Summary // the loop's state, if it is known
+	// Screen shows the loop on the full screen, where a person can type; nil without one.
+	Screen func(e *cli.Env, name, dir string, o Options) error
 	// Resume resumes the loop in a folder, with settings that are raised for it.
 	Resume func(e *cli.Env, dir string, raise map[string]string) error
 }
@@ -34,15 +40,10 @@ type session struct {
 	*cli.Env
 	Options
 	name, dir string
-	project   string
 	view      render.Viewer
-	screen    *screen
-	history   *history
-	status    *liveStatus      // nil without a status line
-	input     *input           // nil without a keyboard
+	past      *history
 	ended     *event.LoopEnded // the last known end of the loop, if it was not resumed since
 	seq       event.Seq        // of the last event shown
-	stale     chan struct{}    // events came since the status was drawn
 	heard     atomic.Bool      // events came since the runner was last checked
 }
 
@@ -50,14 +51,17 @@ type session struct {
 // or the person leaves. It reads nothing but the journal, so it neither delays the loop nor ends
 // it. It returns the loop's exit code as an error, none if the person left.
 func Run(e *cli.Env, name, dir string, o Options) error {
+	if o.Screen != nil && o.fills(e) {
+		return o.Screen(e, name, dir, o)
+	}
+	// A person may leave before the past is shown.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	// Probe before the journal is read: the journal of a dead runner is complete.
 	live, err := registry.Probe(dir)
 	if err != nil {
 		return err
-	}
-	a := &session{Env: e, Options: o, name: name, dir: dir, screen: newScreen(e.Stdout), stale: make(chan struct{}, 1)}
-	if a.fills() {
-		return a.full(live, "", "")
 	}
 	// Print the first line before anything that takes longer.
 	known := o.Head.Seq > 0
@@ -75,17 +79,10 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	if !known && !o.JSON {
 		fmt.Fprintln(e.Stdout, Header(e, name, state.Summary, live.Alive))
 	}
-	if live.Alive && a.listens() {
-		fmt.Fprintln(e.Stdout, dim("type to steer the agent, /help for more, ctrl-d to leave", e.RenderOptions().Color))
-	}
-	a.ended, a.project = state.Ended, state.Project
-	a.history = newHistory(a.screen)
-	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.history)
+	a := &session{Env: e, Options: o, name: name, dir: dir, ended: state.Ended, past: newHistory(e.Stdout)}
+	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.past)
 	if text, ok := a.view.(*render.Text); ok {
 		text.Resume(state)
-		if e.Drawable() && live.Alive {
-			a.enableFooter(loop)
-		}
 	}
 	from, err := a.showPast()
 	if err != nil {
@@ -94,7 +91,16 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	if !live.Alive {
 		return a.finish()
 	}
-	return a.follow(from)
+	return a.follow(from, signals)
+}
+
+// fills reports whether the loop is shown on the full screen, or inline. Without a terminal at both
+// ends, on a dumb one, in CI and with the options of the plain view, it is not.
+func (o Options) fills(e *cli.Env) bool {
+	if o.JSON || o.Plain || o.Time || o.Lines > 0 {
+		return false
+	}
+	return e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == ""
 }
 
 // The past is shown as the last events, in so many lines or as many as fit on the screen.
@@ -131,7 +137,7 @@ func (a *session) showPast() (journal.Position, error) {
 		_, rows := a.Size()
 		lines = max(rows-3, 5)
 	}
-	return from, a.history.open(lines)
+	return from, a.past.open(lines)
 }
 
 // show shows an event and notes whether it ends the loop.
@@ -144,13 +150,50 @@ func (a *session) show(ev event.Event) error {
 	case event.TypeLoopResumed, event.TypeLoopStarted:
 		a.ended = nil
 	}
-	if a.status != nil {
-		a.status.Event(ev)
-	}
-	a.noteOutcome(ev)
 	a.seq = ev.Seq
 	a.heard.Store(true)
 	return a.view.Event(ev)
+}
+
+// errSignal says that a signal came before the loop ended.
+var errSignal = errors.New("a signal came")
+
+// follow shows events as they come until the loop ends, its runner dies or the person leaves.
+func (a *session) follow(from journal.Position, signals <-chan os.Signal) error {
+	ctx, leave := context.WithCancelCause(context.Background())
+	defer leave(nil)
+	alive := client.Alive(ctx, a.dir, &a.heard)
+	go func() {
+		select {
+		case <-alive.Done():
+		case <-signals:
+			leave(errSignal)
+		}
+	}()
+	if err := showLive(alive, a.dir, from, a.show, a.flush); err != nil {
+		return err
+	}
+	switch why := context.Cause(alive); {
+	case errors.Is(why, errSignal):
+		fmt.Fprintf(a.Stderr, "ralph: left loop %s, which goes on; 'ralph attach %s' comes back, 'ralph stop %s' ends it\n", a.name, a.name, a.name)
+		return cli.Exit(event.ExitInterrupted)
+	case errors.Is(why, client.ErrNoRunner):
+		if err := showRest(a.dir, a.seq, a.show); err != nil { // written before the lock was released
+			return err
+		}
+	}
+	ended := a.finish()
+	client.AwaitExit(a.dir)
+	return ended
+}
+
+// flush completes the output when no event waits.
+func (a *session) flush() error {
+	if text, ok := a.view.(*render.Text); ok && a.IsTerminal() {
+		columns, _ := a.Size()
+		text.SetWidth(columns)
+	}
+	return a.view.Flush()
 }
 
 // finish returns how a loop without a runner ended.
@@ -158,32 +201,18 @@ func (a *session) finish() error {
 	if err := a.view.Close(); err != nil {
 		return err
 	}
-	return a.exit()
+	return ExitCode(a.Env, a.name, a.dir, a.ended)
 }
 
-// exit returns how the loop ended as an error, none if its work is done.
-func (a *session) exit() error {
-	if a.ended == nil {
-		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", a.name, a.Short(filepath.Join(a.dir, "runner.log"))),
-			"the runner of loop %s died", a.name)
+// ExitCode returns how a loop ended as an error, none if its work is done. A loop without a runner
+// that has not ended died.
+func ExitCode(e *cli.Env, name, dir string, ended *event.LoopEnded) error {
+	if ended == nil {
+		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", name, e.Short(filepath.Join(dir, "runner.log"))),
+			"the runner of loop %s died", name)
 	}
-	if code := a.ended.Reason.ExitCode(); code != event.ExitCompleted {
+	if code := ended.Reason.ExitCode(); code != event.ExitCompleted {
 		return cli.Exit(code)
 	}
 	return nil
-}
-
-// listens reports whether a person can type. interactive reports whether the typed line can be
-// drawn again; if not, the terminal's own line mode is used.
-func (a *session) listens() bool {
-	return !a.JSON && !a.ReadOnly && a.IsTerminal() && a.StdinIsTerminal()
-}
-
-func (a *session) interactive() bool { return a.listens() && a.Drawable() }
-
-func dim(text string, color bool) string {
-	if color {
-		return "\x1b[2m" + text + "\x1b[0m"
-	}
-	return text
 }

@@ -1,6 +1,4 @@
-// Package attach shows a running loop on a terminal or a pipe, and lets a person type commands to
-// it. It reads the journal and writes the inbox, and never delays the loop.
-//
-// The typed line is edited by golang.org/x/term; lineEditor adapts it to a screen on which output
-// appears above the line at any time.
+// Package attach prints a loop as text: its state, its last events, and then its events as they
+// come. It reads the journal alone, and never delays the loop. A person types on the full screen
+// (package fullscreen), or with 'ralph steer'.
 package attach
