@@ -61,8 +61,14 @@ func (t tests) Run() int {
 // kills the runners that a story leaves.
 func TestScript(t *testing.T) {
 	leaveToScript(t)
-	testscript.Run(t, testscript.Params{
-		Dir:   filepath.Join("testdata", "script"),
+	p := scriptParams(false)
+	p.Dir = filepath.Join("testdata", "script")
+	testscript.Run(t, p)
+}
+
+// scriptParams are the commands and conditions of the stories, of the whole program or of its core.
+func scriptParams(core bool) testscript.Params {
+	return testscript.Params{
 		Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":    await,
@@ -78,6 +84,8 @@ func TestScript(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
+			case "core":
+				return core, nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "landlock":
@@ -88,7 +96,7 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 		RequireExplicitExec: true,
-	})
+	}
 }
 
 // leaveToScript skips a test that plays whole loops for seconds: 'make script' runs it, and

@@ -1,3 +1,5 @@
+//go:build !ralph_core
+
 package otlp
 
 import (
@@ -7,20 +9,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Encoding is a form of a request.
-type Encoding string
-
-// The encodings of OTLP over HTTP, as OTEL_EXPORTER_OTLP_PROTOCOL names them.
-const (
-	Protobuf Encoding = "http/protobuf"
-	JSON     Encoding = "http/json"
-)
-
 // scope is the name of the instrumentation.
 const scope = "github.com/ralph-loop/ralph"
-
-// Resource says whose spans they are.
-type Resource []Attribute
 
 // Encode returns spans of one trace as a request to a collector. The same spans are the same bytes.
 func Encode(trace string, spans []Span, r Resource, as Encoding) ([]byte, error) {
