@@ -12,16 +12,17 @@ import (
 	"testing"
 )
 
-// Budgets are lines of Go outside of tests: of a package, of a layer, of all. slack is how far below
-// its budget a package may be, so that a budget only falls: in lines, or as a part of the budget.
+// Budgets are lines of Go outside of tests: of a package, of a layer, of all. slack is how far
+// below its budget a package may be, so that a budget only falls: in lines, or as a part of the
+// budget.
 const (
 	slackLines   = 60
 	slackPercent = 4
 )
 
-// budget.txt has the most lines of each package, layer and of all. A budget that has become too large
-// is lowered by 'go test ./internal/archtest -run Budget -update', which raises none: a higher one is
-// written by hand, with a decision that says why.
+// budget.txt has the most lines of each package, layer and of all. A budget that has become too
+// large is lowered by 'go test ./internal/archtest -run Budget -update', which raises none: a
+// higher one is written by hand, with a decision that says why.
 func TestBudgets(t *testing.T) {
 	const file = "budget.txt"
 	lines := linesOfPackages(t)

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -31,7 +32,7 @@ func Run(e *cli.Env, o Options) error {
 	model := &Model{Here: o.Here, Running: o.Running, Project: tilde(e.Root(), e.Variable("HOME"))}
 	for {
 		p := &program{env: e, loader: loader, Model: model}
-		options := e.Program()
+		options := display.Options(e)
 		options.Show.Progress = false // a list has none
 		err := terminal.Run(p, options)
 		if signal, ok := errors.AsType[*terminal.SignalError](err); ok && signal.Signal != os.Interrupt {

@@ -5,9 +5,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/render"
-	"github.com/ralph-loop/ralph/render/terminal"
 )
 
 // RenderOptions is how text is shown on this stdout: with color and line breaks on a terminal,
@@ -47,16 +45,3 @@ func (e *Env) Size() (columns, rows int) {
 
 // SharedTerminal reports whether stdout and stderr are both read on a terminal.
 func (e *Env) SharedTerminal() bool { return OnTerminal(e.Stderr) && e.IsTerminal() }
-
-// Program returns how a program that draws on the terminal runs here, by the settings of the person
-// at it. Settings that cannot be read are those built in: they must not keep a person from a loop.
-func (e *Env) Program() terminal.Options {
-	show := config.Defaults().Terminal
-	if loaded, err := e.Settings(nil, e.WorkDir()); err == nil {
-		show = loaded.Settings.Terminal
-	}
-	return terminal.Options{
-		In: e.Stdin, Out: e.Stdout, Environ: e.Environ,
-		Show: terminal.Show{Title: show.Title, Progress: show.Progress, Status: show.Status, Notify: show.Notify},
-	}
-}

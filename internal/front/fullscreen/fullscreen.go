@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -25,8 +26,8 @@ import (
 // memoryMost is from how many bytes on memory is collected more often.
 const memoryMost = 96 << 20
 
-// screen is one person's view of a loop.
-type screen struct {
+// view is one person's view of a loop.
+type view struct {
 	*cli.Env
 	attach.Options
 	name, dir string
@@ -35,12 +36,12 @@ type screen struct {
 
 // Run shows a loop until the person leaves. It returns what [attach.Run] would.
 func Run(e *cli.Env, name, dir string, o attach.Options) error {
-	return (&screen{Env: e, Options: o, name: name, dir: dir}).show("", "")
+	return (&view{Env: e, Options: o, name: name, dir: dir}).show("", "")
 }
 
 // show shows the loop in package tui until the person leaves. draft is a text with which the loop
 // could not be resumed, and trouble says why.
-func (s *screen) show(draft, trouble string) error {
+func (s *view) show(draft, trouble string) error {
 	live, err := registry.Probe(s.dir)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (s *screen) show(draft, trouble string) error {
 		Environ: s.Environ, Now: s.Now, Alive: client.Alive,
 		Send: func(c inbox.Command) (string, error) { return client.Drop(s.name, s.dir, c) },
 		Rest: client.Rest,
-	}, s.Program())
+	}, display.Options(s.Env))
 	for _, text := range outcome.Unsent {
 		cli.Tell(s.Stderr, "not sent: %s", text)
 	}
@@ -79,7 +80,7 @@ func (s *screen) show(draft, trouble string) error {
 
 // left reports what becomes of the loop that the person has left, on the screen that the shell has
 // again. The exit code is that of the plain view.
-func (s *screen) left(outcome tui.Outcome, err error) error {
+func (s *view) left(outcome tui.Outcome, err error) error {
 	if _, signaled := errors.AsType[*terminal.SignalError](err); signaled {
 		if outcome.Ended == nil && !outcome.Died {
 			fmt.Fprintf(s.Stderr, "ralph: left loop %s, which continues\n", s.name)
@@ -102,7 +103,7 @@ func (s *screen) left(outcome tui.Outcome, err error) error {
 
 // resume resumes the loop with a text in its next prompt, and attaches to it. If it could not be
 // resumed, unsent is the text, unless the loop has it.
-func (s *screen) resume(text string, raise map[string]string) (resumed bool, unsent string, err error) {
+func (s *view) resume(text string, raise map[string]string) (resumed bool, unsent string, err error) {
 	project := *s.Env
 	project.Cwd = s.project
 	id, err := client.Drop(s.name, s.dir, inbox.Command{Kind: inbox.FollowUp, Text: text})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/render/tui"
 )
 
@@ -32,5 +33,5 @@ func Play(e *cli.Env, src Source, o ReplayOptions, verbose bool) error {
 	return tui.Play(context.Background(), tui.Options{
 		Name: filepath.Base(src.path), Dir: src.path, Verbose: verbose, Environ: e.Environ, Now: e.Now,
 		Replay: &tui.Replay{From: o.From, First: spans.first, Last: spans.last, Speed: o.Speed},
-	}, e.Program())
+	}, display.Options(e))
 }

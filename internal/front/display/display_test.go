@@ -1,10 +1,12 @@
-package cli
+package display_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
 
@@ -22,8 +24,8 @@ func TestProgramFollowsSettings(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(home, "settings.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e := &Env{Home: home, Cwd: t.TempDir()}
-		if got := e.Program().Show; got != want {
+		e := &cli.Env{Home: home, Cwd: t.TempDir()}
+		if got := display.Options(e).Show; got != want {
 			t.Errorf("%s: %+v, want %+v", text, got, want)
 		}
 	}
