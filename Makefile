@@ -37,7 +37,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed bench floors cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -129,8 +129,9 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
 
-bounds: bench ## benchmarks, and an error if one misses its bound (tools/bench/bounds.txt)
-	tools/bounds.sh bin/bench.txt
+floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table; fails if one is below it
+	@$(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
+	@tools/floors.sh bin/bench.txt
 
 discover: ## three and a half hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"

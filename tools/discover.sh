@@ -25,7 +25,7 @@ export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ra
 . tools/steps.sh
 
 # The parts, and how many minutes each takes in full.
-parts=(fuzz:25 agents:20 soak:5 race:20 long:5 power:10 sim:15 lost:25 durability:6 interface:5 neighbours:60 mutate:10 bounds:8)
+parts=(fuzz:25 agents:20 soak:5 race:20 long:5 power:10 sim:15 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
 found=() unfinished=()
 
 # part NAME SECONDS plays a part. Those that could go on for ever end within the time.
@@ -48,7 +48,7 @@ part() {
 	interface) step interface "$2" make interface ;;
 	neighbours) step neighbours "$2" make neighbours ;;
 	mutate) step mutate "$2" make mutate-sample WITHIN=$(($2 > 180 ? $2 - 120 : 60))s SEED="$seed" ;;
-	bounds) step bounds "$2" make bounds ;;
+	floors) step floors "$2" make floors ;;
 	esac
 }
 
