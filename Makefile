@@ -130,7 +130,7 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
 
 floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table; fails if one is below it
-	@$(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
+	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
 	@tools/floors.sh bin/bench.txt
 
 discover: ## three and a half hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
