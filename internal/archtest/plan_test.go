@@ -79,6 +79,7 @@ var plan = []layerRule{
 	{"internal/effect/forge", 1, "one external thing: gh and glab"},
 	{"internal/effect/prompt", 1, "it composes a prompt from given parts"},
 	{"internal/effect/repo", 1, "one external thing: git"},
+	{"internal/effect/keep", 1, "it keeps files before they are replaced or removed, whoever does that"},
 	{"internal/effect/guardrail", 1, "one external thing: a check's command"},
 	{"internal/effect/notify", 1, "one external thing: notifications"},
 
@@ -104,6 +105,7 @@ var sideways = map[[2]string]string{
 	{"internal/core/story", "journal/event"}:                "the states of a story are in the journal as they are in tasks.json",
 	{"internal/effect/plan", "journal/event"}:               "the marker has the states of stories as the journal has them",
 	{"internal/effect/prompt", "journal/event"}:             "the mode of an iteration has the names of its events",
+	{"internal/effect/keep", "internal/effect/repo"}:        "what it keeps is in git",
 	{"internal/effect/notify", "internal/ground/config"}:    "a channel is described in the settings",
 	{"internal/ground/config", "journal/event"}:             "the settings that decisions depend on are in the journal as they are in the settings",
 	{"projector", "internal/core/loopstate"}:                "a view shows a part of the state",

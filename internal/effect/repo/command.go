@@ -63,7 +63,7 @@ func readError(doing, said string, err error) error {
 }
 
 // exitCode returns -1 for a command that did not exit by itself.
-func exitCode(err error) int {
+func ExitCode(err error) int {
 	if exit, ok := errors.AsType[*process.ExitError](err); ok {
 		return exit.Code
 	}

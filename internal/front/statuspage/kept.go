@@ -9,7 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -22,7 +22,7 @@ type Kept struct {
 
 // FindKept returns what is kept of a loop. git has the environment env.
 func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, env ...string) (all []Kept, err error) {
-	refs, err := repo.KeptBefore(ctx, s.Project, state.Lifecycle.ID, env...)
+	refs, err := keep.Refs(ctx, s.Project, state.Lifecycle.ID, env...)
 	for _, ref := range refs {
 		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
@@ -298,7 +299,7 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 // is neither.
 func lostWith(e *cli.Env, dir, id string) (*Lost, error) {
 	ctx := context.Background()
-	kept, err := repo.KeptBefore(ctx, e.Root(), id, e.Environ...)
+	kept, err := keep.Refs(ctx, e.Root(), id, e.Environ...)
 	if err != nil {
 		return nil, err
 	}
@@ -359,7 +360,7 @@ func (l *Loop) Remove(e *cli.Env) error {
 			err = registration.Remove(e.Home, e.Root(), l.Name)
 		}
 		// The refs that keep its work trees.
-		err = errors.Join(err, repo.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
+		err = errors.Join(err, keep.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
 	}
 	if err != nil {
 		err = fmt.Errorf("remove loop %s: %w", l.Name, err)

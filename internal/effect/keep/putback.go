@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -47,7 +48,7 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 		return nil
 	}
 	kept := r.result.Ref
-	commit, err := r.line(ctx, "rev-parse", kept)
+	commit, err := r.Line(ctx, "rev-parse", kept)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
+	if _, err := r.Read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
 		return err
 	}
 	for _, c := range hidden {
@@ -118,8 +119,8 @@ func (r *reversal) ignored(ctx context.Context, made []change) (map[string]bool,
 	for _, c := range made {
 		list.WriteString(c.path + "\x00")
 	}
-	out, err := r.feed(ctx, list.Bytes(), "check-ignore", "-z", "--stdin", "--no-index")
-	if err != nil && exitCode(err) != 1 {
+	out, err := r.Feed(ctx, list.Bytes(), "check-ignore", "-z", "--stdin", "--no-index")
+	if err != nil && repo.ExitCode(err) != 1 {
 		return nil, err
 	}
 	for name := range strings.SplitSeq(string(out), "\x00") {
@@ -144,7 +145,7 @@ func (r *reversal) putBack(ctx context.Context, c change) {
 	var content []byte
 	var err error
 	if c.was.id != "" { // before the last look at the file: a process takes time
-		content, err = r.read(ctx, "cat-file", "blob", c.was.id)
+		content, err = r.Read(ctx, "cat-file", "blob", c.was.id)
 	}
 	found := file{}
 	if err == nil {
@@ -183,7 +184,7 @@ func (r *reversal) writeFile(name string, f file, content []byte) error {
 	if err := r.makeFolders(path.Dir(name)); err != nil {
 		return err
 	}
-	if clear(r.dirs); r.above(path.Dir(name)) != "" {
+	if clear(r.dirs); r.above(path.Dir(name)) != (way{}) {
 		return errors.New("a link is on the way to it")
 	}
 	info, err := r.root.Lstat(local)
@@ -232,16 +233,14 @@ func (r *reversal) restoreHead(ctx context.Context) error {
 		return err
 	}
 	message := strings.ReplaceAll(r.Message, "%s", r.result.Ref)
-	commit, err := r.commitTree(ctx, tree, message, "-p", r.state.head)
-	if exitCode(err) > 0 { // git does not know who commits
-		own := r.git
-		own.env = append(slices.Clone(own.env), ownIdentity...)
-		commit, err = own.commitTree(ctx, tree, message, "-p", r.state.head)
+	commit, err := r.CommitTree(ctx, tree, message, "-p", r.state.head)
+	if repo.ExitCode(err) > 0 { // git does not know who commits
+		commit, err = r.WithOwnIdentity().CommitTree(ctx, tree, message, "-p", r.state.head)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := r.read(ctx, "update-ref", "-m", "ralph: undo what a review changed", "HEAD", commit, r.state.head); err != nil {
+	if _, err := r.Read(ctx, "update-ref", "-m", "ralph: undo what a review changed", "HEAD", commit, r.state.head); err != nil {
 		return err
 	}
 	r.result.Commit = commit
@@ -253,8 +252,8 @@ func (r *reversal) restoreIndex(ctx context.Context) error {
 	if len(r.staged) == 0 {
 		return nil
 	}
-	if err := waitForLock(ctx, r.at, r.lockWait); err != nil {
-		return fmt.Errorf("restore the index: %w", &Error{Doing: "git update-index", Err: err, hint: lockHint(r.at)})
+	if err := r.at.WaitForLock(ctx, "git update-index", r.lockWait); err != nil {
+		return fmt.Errorf("restore the index: %w", err)
 	}
 	if err := r.setIndex(ctx, r.git, before(r.staged)); err != nil {
 		return fmt.Errorf("restore the index: %w", err)

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // An Undo says what to undo since a [Base].
@@ -97,12 +99,12 @@ var (
 //
 // Nothing is lost: the ref of the result is made before the first file is changed. When in doubt it
 // leaves all as it is and returns the reason: [ErrOtherTree], [ErrOtherBranch], [ErrRewritten],
-// [ErrUnfinished], [ErrUnmerged] or [ErrLocked]. A [LeftError] is about single files, after all
-// others were put back. The Undone is valid with an error too.
+// [repo.ErrUnfinished], [repo.ErrUnmerged] or [repo.ErrLocked]. A [LeftError] is about single
+// files, after all others were put back. The Undone is valid with an error too.
 //
-// Time, environment and programs are as in [Keep]. Only one call may be made.
+// Time, environment and programs are as in [WorkTree]. Only one call may be made.
 func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
-	ctx, cancel := bounded(ctx, keepTime)
+	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
 	if u.lockWait == 0 {
 		u.lockWait = 2 * time.Second
@@ -174,11 +176,11 @@ func (r *reversal) run(ctx context.Context) error {
 
 // compare finds what differs from the base.
 func (r *reversal) compare(ctx context.Context) error {
-	base, err := r.treeOf(ctx, r.Base.Head)
+	base, err := r.TreeOf(ctx, r.Base.Head)
 	if err != nil {
 		return err
 	}
-	head, err := r.treeOf(ctx, r.state.head)
+	head, err := r.TreeOf(ctx, r.state.head)
 	if err != nil {
 		return err
 	}
@@ -250,7 +252,7 @@ func (r *reversal) compareLeft() {
 }
 
 func (r *reversal) allowed(path string) bool {
-	return isOwn(path) || r.Allowed != nil && r.Allowed(path)
+	return repo.IsOwn(path) || r.Allowed != nil && r.Allowed(path)
 }
 
 // changes compares two trees, without allowed paths.
@@ -258,7 +260,7 @@ func (r *reversal) changes(ctx context.Context, from, to string) ([]change, erro
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.read(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
+	out, err := r.Read(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +294,7 @@ func (r *reversal) entries(ctx context.Context, tree string, paths []string) (ma
 	for _, name := range paths {
 		wanted[name] = true
 	}
-	out, err := r.read(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
+	out, err := r.Read(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err
 	}
@@ -314,8 +316,8 @@ func (r *reversal) refuse(ctx context.Context) error {
 		if r.state.head == "" {
 			return fmt.Errorf("%w: %s has no commit any more", ErrRewritten, branchWords(r.state.branch))
 		}
-		_, err := r.read(ctx, "merge-base", "--is-ancestor", r.Base.Head, r.state.head)
-		if exitCode(err) == 1 {
+		_, err := r.Read(ctx, "merge-base", "--is-ancestor", r.Base.Head, r.state.head)
+		if repo.ExitCode(err) == 1 {
 			return fmt.Errorf("%w: %.12s is not in it any more, and %s keeps it", ErrRewritten, r.Base.Head, r.Base.Ref)
 		}
 		if err != nil {
@@ -325,8 +327,8 @@ func (r *reversal) refuse(ctx context.Context) error {
 	if len(r.result.Files) == 0 {
 		return nil
 	}
-	if err := waitForLock(ctx, r.at, r.lockWait); err != nil {
-		return &Error{Doing: "git update-index", Err: err, hint: lockHint(r.at)}
+	if err := r.at.WaitForLock(ctx, "git update-index", r.lockWait); err != nil {
+		return err
 	}
 	return r.findCommits(ctx)
 }
@@ -354,7 +356,7 @@ func (r *reversal) findCommits(ctx context.Context) error {
 	for _, c := range r.committed[:min(maxPaths, len(r.committed))] {
 		args = append(args, ":(literal)"+c.path)
 	}
-	out, err := r.line(ctx, args...)
+	out, err := r.Line(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -376,7 +378,7 @@ func (r *reversal) findCommits(ctx context.Context) error {
 
 // identity returns whom git would name in a commit; empty if it does not know.
 func (g git) identity(ctx context.Context, variable string) string {
-	said, err := g.line(ctx, "var", variable)
+	said, err := g.Line(ctx, "var", variable)
 	end := strings.LastIndex(said, ">")
 	if err != nil || end < 0 {
 		return ""
@@ -396,7 +398,7 @@ func (r *reversal) found() (all []Found) {
 			}
 		}
 	}
-	info, err := os.Stat(filepath.Join(r.at.gitDir, "index"))
+	info, err := os.Stat(filepath.Join(r.at.GitDir, "index"))
 	for _, c := range r.staged {
 		f := Found{Path: c.path}
 		if err == nil {
@@ -421,9 +423,6 @@ func (r *reversal) changedAt(name string) time.Time {
 	}
 }
 
-// maxRefs is how many names are tried for a ref.
-const maxRefs = 100
-
 // keepFound keeps everything as it was found.
 func (r *reversal) keepFound(ctx context.Context) error {
 	var before []string
@@ -436,21 +435,4 @@ func (r *reversal) keepFound(ctx context.Context) error {
 	}
 	r.result.Ref, err = r.makeFreeRef(ctx, r.Undo.Ref, commit)
 	return err
-}
-
-// makeFreeRef makes a ref, with a number added if its name is taken, and returns its name.
-func (g git) makeFreeRef(ctx context.Context, name, commit string) (string, error) {
-	for n := 1; ; n++ {
-		ref := name
-		if n > 1 {
-			ref = fmt.Sprintf("%s-%d", name, n)
-		}
-		err := g.makeRef(ctx, ref, commit)
-		if err == nil {
-			return ref, nil
-		}
-		if _, free := g.read(ctx, "rev-parse", "--verify", "--quiet", ref); free != nil || n == maxRefs {
-			return "", err
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"context"
@@ -8,14 +8,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
-// keepTime bounds one [Keep] or one [Base.Undo], all of its calls together.
+const (
+	maxIndex = 1 << 30  // bytes of the index
+	maxRules = 16 << 20 // bytes of a file with rules for ignored files
+)
+
+// keepTime bounds one [WorkTree] or one [Base.Undo], all of its calls together.
 const keepTime = 5 * time.Minute
 
 // A Base is a working tree as it was at one moment: HEAD, the index and all files that are not
@@ -42,10 +47,11 @@ type Base struct {
 //
 // It reads all files and ends with ctx, and after five minutes with an error that satisfies
 // errors.Is with context.DeadlineExceeded. It runs no program that the repository names. Without
-// git or a repository the error satisfies [Absent]. In an operation that waits to be finished, such
-// as a merge, it is [ErrUnfinished] or [ErrUnmerged]; in a person's home folder itself [ErrHome].
-func Keep(ctx context.Context, dir, ref string, env ...string) (*Base, error) {
-	ctx, cancel := bounded(ctx, keepTime)
+// git or a repository the error satisfies [repo.Absent]. In an operation that waits to be finished,
+// such as a merge, it is [repo.ErrUnfinished] or [repo.ErrUnmerged]; in a person's home folder
+// itself [ErrHome].
+func WorkTree(ctx context.Context, dir, ref string, env ...string) (*Base, error) {
+	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
 	b := &Base{Ref: ref, dir: dir, env: env}
 	if err := b.keep(ctx); err != nil {
@@ -78,21 +84,18 @@ func (s *state) close() { _ = s.root.Close() } // nothing was written through it
 
 // takeState keeps files and index, without a ref. before is nil for a base.
 func takeState(ctx context.Context, dir string, env []string, before *kept) (*state, error) {
-	g := gitIn(dir, env...)
-	g.limit = keepTime
-	g.env = append(slices.Clip(g.env), "GIT_NO_REPLACE_OBJECTS=1")
-	at, err := g.locate(ctx)
+	g, at, err := locate(ctx, dir, env)
 	if err != nil {
 		return nil, err
 	}
 	if before != nil && at != before.at {
-		return nil, fmt.Errorf("%w: %s instead of %s", ErrOtherTree, at.root, before.at.root)
+		return nil, fmt.Errorf("%w: %s instead of %s", ErrOtherTree, at.Root, before.at.Root)
 	}
-	if before == nil && isHome(at.root, g.env) {
-		return nil, fmt.Errorf("%w: %s", ErrHome, at.root)
+	if before == nil && isHome(at.Root, g.Env) {
+		return nil, fmt.Errorf("%w: %s", ErrHome, at.Root)
 	}
-	if op, abort := at.operation(); op != "" {
-		return nil, &Error{Doing: "git " + op, Err: fmt.Errorf("it is %w", ErrUnfinished), hint: "finish it, or call it off with '" + abort + "'"}
+	if err := at.CheckFinished(); err != nil {
+		return nil, err
 	}
 	k, err := newKeeper(ctx, g, at, before)
 	if err != nil {
@@ -124,10 +127,10 @@ func isHome(root string, env []string) bool {
 }
 
 func (s *state) take(ctx context.Context) (err error) {
-	if s.head, err = s.git.head(ctx); err != nil {
+	if s.head, err = s.Head(ctx); err != nil {
 		return err
 	}
-	if s.branch, err = s.line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil && exitCode(err) != 1 {
+	if s.branch, err = s.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil && repo.ExitCode(err) != 1 {
 		return err
 	}
 	if s.tree, err = s.keeper.tree(ctx); err != nil {
@@ -142,38 +145,35 @@ func (s *state) take(ctx context.Context) (err error) {
 
 // indexTree returns a tree with the content of the index.
 func (s *state) indexTree(ctx context.Context) (string, error) {
-	saved, err := saveIndex(s.at)
-	if err != nil {
-		return "", err
+	content, err := safefile.ReadLinked(filepath.Join(s.at.GitDir, "index"), maxIndex)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("keep the index: %w", err)
 	}
-	if saved.info == nil {
-		return s.build(ctx, "", nil)
-	}
-	own, remove, err := s.ownIndex(saved.content)
+	own, remove, err := s.ownIndex(content)
 	if err != nil {
 		return "", err
 	}
 	defer remove()
-	return own.line(ctx, "write-tree", "--missing-ok")
+	return own.Line(ctx, "write-tree", "--missing-ok")
 }
 
 // ignoreRules identifies the rules for ignored files outside of the working tree.
 func (s *state) ignoreRules(ctx context.Context) (string, error) {
 	h := sha256.New()
-	common, err := s.line(ctx, "rev-parse", "--git-common-dir")
+	common, err := s.Line(ctx, "rev-parse", "--git-common-dir")
 	if err != nil {
 		return "", err
 	}
-	paths := []string{filepath.Join(within(s.at.root, common), "info", "exclude")}
-	named, err := s.line(ctx, "config", "--type=path", "--get", "core.excludesFile")
-	if err != nil && exitCode(err) != 1 {
+	paths := []string{filepath.Join(repo.ResolvePath(s.at.Root, common), "info", "exclude")}
+	named, err := s.Line(ctx, "config", "--type=path", "--get", "core.excludesFile")
+	if err != nil && repo.ExitCode(err) != 1 {
 		return "", err
 	}
 	if named != "" {
-		paths = append(paths, within(s.at.root, named))
+		paths = append(paths, repo.ResolvePath(s.at.Root, named))
 	}
 	for _, name := range paths {
-		content, err := safefile.ReadLinked(name, maxConfig)
+		content, err := safefile.ReadLinked(name, maxRules)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
@@ -182,21 +182,14 @@ func (s *state) ignoreRules(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// ownIdentity is that of commits which no branch has, and of others where git does not know a
-// person.
-var ownIdentity = []string{
-	"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph", "GIT_COMMITTER_EMAIL=ralph@localhost",
-}
-
 // commit makes a commit of the files. Its parents are HEAD, the index and more.
 func (s *state) commit(ctx context.Context, message string, more ...string) (string, error) {
-	own := s.git
-	own.env = append(append([]string{}, own.env...), ownIdentity...)
+	own := s.WithOwnIdentity()
 	var parents []string
 	if s.head != "" {
 		parents = append(parents, "-p", s.head)
 	}
-	index, err := own.commitTree(ctx, s.index, "The index.", parents...)
+	index, err := own.CommitTree(ctx, s.index, "The index.", parents...)
 	if err != nil {
 		return "", err
 	}
@@ -206,26 +199,14 @@ func (s *state) commit(ctx context.Context, message string, more ...string) (str
 	if message, err = s.besides(message); err != nil {
 		return "", err
 	}
-	return own.commitTree(ctx, s.tree, message, parents...)
-}
-
-func (g git) commitTree(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree"}, parents...)
-	out, err := g.feed(ctx, []byte(message+"\n"), append(args, tree)...)
-	return strings.TrimSpace(string(out)), err
-}
-
-// makeRef makes a ref that must not exist.
-func (g git) makeRef(ctx context.Context, ref, commit string) error {
-	_, err := g.read(ctx, "update-ref", "--no-deref", ref, commit, strings.Repeat("0", len(commit)))
-	return err
+	return own.CommitTree(ctx, s.tree, message, parents...)
 }
 
 // Drop removes the base's ref. git removes the objects later, if nothing else names them.
 func (b *Base) Drop(ctx context.Context) error {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
-	if _, err := gitIn(b.dir, b.env...).read(ctx, "update-ref", "--no-deref", "-d", b.Ref, b.commit); err != nil {
+	if err := gitIn(b.dir, b.env).removeRef(ctx, b.Ref, b.commit); err != nil {
 		return fmt.Errorf("remove the ref %s: %w", b.Ref, err)
 	}
 	return nil
@@ -233,17 +214,17 @@ func (b *Base) Drop(ctx context.Context) error {
 
 // Unfinished returns the refs of bases that were neither dropped nor undone, by the beginning and
 // the end of their names, and renames them without that end, so that each is returned once. Time
-// and environment are as in [TakeSnapshot].
+// and environment are as in [repo.TakeSnapshot].
 func Unfinished(ctx context.Context, dir, prefix, suffix string, env ...string) ([]string, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
-	g := gitIn(dir, env...)
-	at, err := g.locate(ctx)
+	g := gitIn(dir, env)
+	at, err := g.Locate(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find kept work trees: %w", err)
 	}
-	g = g.in(at.root)
-	out, err := g.line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", prefix)
+	g = g.in(at.Root)
+	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {
 		return nil, fmt.Errorf("find kept work trees: %w", err)
 	}
@@ -254,12 +235,9 @@ func Unfinished(ctx context.Context, dir, prefix, suffix string, env ...string) 
 		if !ok {
 			continue
 		}
-		kept, err := g.makeFreeRef(ctx, name, commit)
-		if err == nil {
-			_, err = g.read(ctx, "update-ref", "--no-deref", "-d", ref, commit)
-		}
+		kept, err := g.renameRef(ctx, ref, name, commit)
 		if err != nil {
-			return found, fmt.Errorf("rename the ref %s: %w", ref, err)
+			return found, err
 		}
 		found = append(found, kept)
 	}

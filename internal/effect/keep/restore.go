@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // Restored is what [Restore] did.
@@ -27,7 +29,7 @@ type Restored struct {
 // files, after all others were restored. With dry it only finds the files, and CutOff is the ref of
 // an earlier one that has not ended.
 func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
-	ctx, cancel := bounded(ctx, keepTime)
+	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
 	result, err := restore(ctx, dir, id, commit, dry, env)
 	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
@@ -41,7 +43,7 @@ func restore(ctx context.Context, dir, id, commit string, dry bool, env []string
 	if err != nil {
 		return result, err
 	}
-	at := restoring{gitIn(dir, env...), LoopRefs(id)}
+	at := restoring{gitIn(dir, env), LoopRefs(id)}
 	r := &reversal{Base: base, Undo: Undo{Ref: at.unfinished()}}
 	if r.state, err = takeState(ctx, dir, env, &base.kept); err != nil {
 		return result, err
@@ -118,8 +120,8 @@ func (at restoring) unfinished() string { return at.refs + "rolling-back" }
 
 // commit returns the commit of the unfinished ref, and its name; both are empty if there is none.
 func (at restoring) commit(ctx context.Context) (commit, ref string, err error) {
-	commit, err = at.git.line(ctx, "rev-parse", "--verify", "--quiet", at.unfinished())
-	if exitCode(err) == 1 {
+	commit, err = at.git.Line(ctx, "rev-parse", "--verify", "--quiet", at.unfinished())
+	if repo.ExitCode(err) == 1 {
 		return "", "", nil
 	}
 	return commit, at.unfinished(), err
@@ -131,27 +133,20 @@ func (at restoring) finish(ctx context.Context) (string, error) {
 	if err != nil || commit == "" {
 		return "", err
 	}
-	ref, err := at.git.makeFreeRef(ctx, at.refs+"before-rollback", commit)
-	if err == nil {
-		_, err = at.git.read(ctx, "update-ref", "--no-deref", "-d", unfinished, commit)
-	}
-	return ref, err
+	return at.git.renameRef(ctx, unfinished, at.refs+"before-rollback", commit)
 }
 
 // openBase opens what was kept as a commit.
 func openBase(ctx context.Context, dir, commit string, env []string) (*Base, error) {
-	g := gitIn(dir, env...)
-	g.limit = keepTime
-	g.env = append(slices.Clip(g.env), "GIT_NO_REPLACE_OBJECTS=1")
-	at, err := g.locate(ctx)
+	g, at, err := locate(ctx, dir, env)
 	if err != nil {
 		return nil, err
 	}
 	b := &Base{dir: dir, env: env, commit: commit}
-	if b.tree, err = g.line(ctx, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
+	if b.tree, err = g.Line(ctx, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
 		return nil, err
 	}
-	text, err := g.read(ctx, "cat-file", "commit", commit)
+	text, err := g.Read(ctx, "cat-file", "commit", commit)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +154,7 @@ func openBase(ctx context.Context, dir, commit string, env []string) (*Base, err
 		return nil, fmt.Errorf("commit %.12s: %w", commit, err)
 	}
 	b.at = at
-	names, err := g.read(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", b.tree)
+	names, err := g.Read(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", b.tree)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // A work tree has more than files and links, of which git knows nothing: bits of a mode, empty
@@ -67,14 +69,14 @@ func (k *keeper) findOdd(dir string) {
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
-		if entry.Name() == ".git" || isOwn(name) || k.isIgnored(name) || k.isIgnored(name+"/") {
+		if entry.Name() == ".git" || repo.IsOwn(name) || k.isIgnored(name) || k.isIgnored(name+"/") {
 			continue
 		}
 		if !entry.IsDir() {
 			k.addOdd(name, kindOf(entry.Type()))
 			continue
 		}
-		if isRepository(filepath.Join(k.at.root, filepath.FromSlash(name))) {
+		if repo.IsRepository(filepath.Join(k.at.Root, filepath.FromSlash(name))) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil {
@@ -149,7 +151,7 @@ func (r *reversal) restoreFolders() {
 	for _, name := range r.folders {
 		if err := r.makeFolders(name); err != nil {
 			r.leave(name, err.Error())
-		} else if clear(r.dirs); r.above(name) != "" {
+		} else if clear(r.dirs); r.above(name) != (way{}) {
 			r.leave(name, "a link is on the way to it")
 		}
 	}
