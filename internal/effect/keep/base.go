@@ -26,20 +26,15 @@ const keepTime = 5 * time.Minute
 // A Base is a working tree as it was at one moment: HEAD, the index and all files that are not
 // ignored, kept as git objects under a ref.
 type Base struct {
-	Ref    string // it names a commit with the files; its parents are HEAD, if there was one, and the index
-	Head   string // the commit; empty if nothing was committed yet
-	Branch string // the ref that HEAD names; empty if it names a commit
+	Ref string // it names a commit with the files; its parents are HEAD, if there was one, and the index
 
-	dir     string
-	env     []string
-	commit  string
-	tree    string // the files, byte for byte
-	index   string
-	ignores string // identifies the rules for ignored files that are not in the working tree
-	kept
+	dir    string
+	env    []string
+	commit string
+	moment
 }
 
-// Keep keeps the working tree around dir under the name ref, which must not exist, such as
+// WorkTree keeps the working tree around dir under the name ref, which must not exist, such as
 // refs/ralph/demo/review-3-before. Neither the index, the stash, a branch nor a file is changed.
 //
 // Files of more than 32 MiB, files of more than 1 MiB that a filter such as Git LFS changes, and
@@ -53,37 +48,32 @@ type Base struct {
 func WorkTree(ctx context.Context, dir, ref string, env ...string) (*Base, error) {
 	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
-	b := &Base{Ref: ref, dir: dir, env: env}
-	if err := b.keep(ctx); err != nil {
+	k, commit, err := commitNow(ctx, dir, "The work tree as it was.", env)
+	if err == nil {
+		defer k.close()
+		err = k.makeRef(ctx, ref, commit)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("keep the work tree as it is: %w", err)
 	}
-	return b, nil
+	return &Base{ref, dir, env, commit, k.moment}, nil
 }
 
-func (b *Base) keep(ctx context.Context) error {
-	s, err := takeState(ctx, b.dir, b.env, nil)
-	if err != nil {
-		return err
+// commitNow makes a commit of the work tree around dir, which has no ref yet.
+func commitNow(ctx context.Context, dir, message string, env []string) (k *keeper, commit string, err error) {
+	if k, err = read(ctx, dir, env, nil); err != nil {
+		return nil, "", err
 	}
-	defer s.close()
-	b.Head, b.Branch, b.tree, b.index, b.ignores, b.kept = s.head, s.branch, s.tree, s.index, s.ignores, s.kept
-	b.commit, err = s.commit(ctx, "The work tree as it was.")
-	if err != nil {
-		return err
+	if commit, err = k.commit(ctx, message); err != nil {
+		k.close()
 	}
-	return s.makeRef(ctx, b.Ref, b.commit)
+	return k, commit, err
 }
 
-// A state is a working tree at this moment.
-type state struct {
-	*keeper
-	head, branch, tree, index, ignores string
-}
+func (k *keeper) close() { _ = k.root.Close() } // nothing was written through it
 
-func (s *state) close() { _ = s.root.Close() } // nothing was written through it
-
-// takeState keeps files and index, without a ref. before is nil for a base.
-func takeState(ctx context.Context, dir string, env []string, before *kept) (*state, error) {
+// read writes files and index into git, without a ref. before is nil for a base.
+func read(ctx context.Context, dir string, env []string, before *moment) (*keeper, error) {
 	g, at, err := locate(ctx, dir, env)
 	if err != nil {
 		return nil, err
@@ -101,12 +91,11 @@ func takeState(ctx context.Context, dir string, env []string, before *kept) (*st
 	if err != nil {
 		return nil, err
 	}
-	s := &state{keeper: k}
-	if err := s.take(ctx); err != nil {
-		s.close()
+	if err := k.read(ctx); err != nil {
+		k.close()
 		return nil, err
 	}
-	return s, nil
+	return k, nil
 }
 
 // isHome reports whether a folder is a person's home folder.
@@ -126,25 +115,25 @@ func isHome(root string, env []string) bool {
 	return false
 }
 
-func (s *state) take(ctx context.Context) (err error) {
-	if s.head, err = s.Head(ctx); err != nil {
+func (k *keeper) read(ctx context.Context) (err error) {
+	if k.head, err = k.Head(ctx); err != nil {
 		return err
 	}
-	if s.branch, err = s.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil && repo.ExitCode(err) != 1 {
+	if k.branch, err = k.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil && repo.ExitCode(err) != 1 {
 		return err
 	}
-	if s.tree, err = s.keeper.tree(ctx); err != nil {
+	if k.tree, err = k.writeTree(ctx); err != nil {
 		return err
 	}
-	if s.index, err = s.indexTree(ctx); err != nil {
+	if k.index, err = k.indexTree(ctx); err != nil {
 		return err
 	}
-	s.ignores, err = s.ignoreRules(ctx)
+	k.ignores, err = k.ignoreRules(ctx)
 	return err
 }
 
 // indexTree returns a tree with the content of the index.
-func (s *state) indexTree(ctx context.Context) (string, error) {
+func (s *keeper) indexTree(ctx context.Context) (string, error) {
 	content, err := safefile.ReadLinked(filepath.Join(s.at.GitDir, "index"), maxIndex)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("keep the index: %w", err)
@@ -158,7 +147,7 @@ func (s *state) indexTree(ctx context.Context) (string, error) {
 }
 
 // ignoreRules identifies the rules for ignored files outside of the working tree.
-func (s *state) ignoreRules(ctx context.Context) (string, error) {
+func (s *keeper) ignoreRules(ctx context.Context) (string, error) {
 	h := sha256.New()
 	common, err := s.Line(ctx, "rev-parse", "--git-common-dir")
 	if err != nil {
@@ -183,7 +172,7 @@ func (s *state) ignoreRules(ctx context.Context) (string, error) {
 }
 
 // commit makes a commit of the files. Its parents are HEAD, the index and more.
-func (s *state) commit(ctx context.Context, message string, more ...string) (string, error) {
+func (s *keeper) commit(ctx context.Context, message string, more ...string) (string, error) {
 	own := s.WithOwnIdentity()
 	var parents []string
 	if s.head != "" {
@@ -196,7 +185,7 @@ func (s *state) commit(ctx context.Context, message string, more ...string) (str
 	for _, parent := range append([]string{index}, more...) {
 		parents = append(parents, "-p", parent)
 	}
-	if message, err = s.besides(message); err != nil {
+	if message, err = s.addNotes(message); err != nil {
 		return "", err
 	}
 	return own.CommitTree(ctx, s.tree, message, parents...)
@@ -223,23 +212,9 @@ func Unfinished(ctx context.Context, dir, prefix, suffix string, env ...string) 
 	if err != nil {
 		return nil, fmt.Errorf("find kept work trees: %w", err)
 	}
-	g = g.in(at.Root)
-	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", prefix)
+	found, err := g.in(at.Root).finishRefs(ctx, prefix, func(ref string) string { return strings.TrimSuffix(ref, suffix) })
 	if err != nil {
-		return nil, fmt.Errorf("find kept work trees: %w", err)
+		err = fmt.Errorf("find kept work trees: %w", err)
 	}
-	var found []string
-	for line := range strings.Lines(out) {
-		ref, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
-		name, ok := strings.CutSuffix(ref, suffix)
-		if !ok {
-			continue
-		}
-		kept, err := g.renameRef(ctx, ref, name, commit)
-		if err != nil {
-			return found, err
-		}
-		found = append(found, kept)
-	}
-	return found, nil
+	return found, err
 }

@@ -59,10 +59,10 @@ func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bu
 		return b, err
 	}
 	defer func() { err = errors.Join(err, base.Drop(context.WithoutCancel(ctx))) }()
-	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.Branch, "refs/heads/"), Head: base.Head, Tree: base.commit}
+	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.branch, "refs/heads/"), Head: base.head, Tree: base.commit}
 	wanted := []string{"HEAD", ref}
-	if base.Branch != "" {
-		wanted = append(wanted, base.Branch)
+	if base.branch != "" {
+		wanted = append(wanted, base.branch)
 	}
 	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
 	if err == nil {

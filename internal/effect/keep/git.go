@@ -52,16 +52,28 @@ func (g git) makeFreeRef(ctx context.Context, name, commit string) (string, erro
 	}
 }
 
-// renameRef gives a commit a free name, and takes the old one away.
-func (g git) renameRef(ctx context.Context, old, name, commit string) (string, error) {
-	ref, err := g.makeFreeRef(ctx, name, commit)
-	if err == nil {
-		err = g.removeRef(ctx, old, commit)
-	}
+// finishRefs gives refs that begin with prefix their last names, to which a number is added if they
+// are taken, and returns these. A ref whose last name is its own stays.
+func (g git) finishRefs(ctx context.Context, prefix string, last func(ref string) string) (finished []string, err error) {
+	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {
-		err = fmt.Errorf("rename the ref %s: %w", old, err)
+		return nil, err
 	}
-	return ref, err
+	for line := range strings.Lines(out) {
+		ref, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if last(ref) == ref {
+			continue
+		}
+		name, err := g.makeFreeRef(ctx, last(ref), commit)
+		if err == nil {
+			err = g.removeRef(ctx, ref, commit)
+		}
+		if err != nil {
+			return finished, fmt.Errorf("rename the ref %s: %w", ref, err)
+		}
+		finished = append(finished, name)
+	}
+	return finished, nil
 }
 
 // removeRef removes a ref that names a commit.

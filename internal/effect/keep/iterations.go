@@ -22,7 +22,7 @@ func iterationRef(id string, n int) string {
 	return LoopRefs(id) + "iteration-" + strconv.Itoa(n)
 }
 
-// KeepIteration keeps the work tree around dir as it is before iteration n of the loop with that
+// BeforeIteration keeps the work tree around dir as it is before iteration n of the loop with that
 // id, and returns the commit. It keeps the keep newest ones, at least 1, and the loop's first.
 func BeforeIteration(ctx context.Context, dir, id string, n, keep int, env ...string) (commit string, err error) {
 	ctx, cancel := repo.Bounded(ctx, iterationTime)
@@ -38,17 +38,13 @@ func BeforeIteration(ctx context.Context, dir, id string, n, keep int, env ...st
 }
 
 func keepIteration(ctx context.Context, dir, ref string, env []string) (string, error) {
-	s, err := takeState(ctx, dir, env, nil)
+	k, commit, err := commitNow(ctx, dir, "The work tree before an iteration.", env)
 	if err != nil {
 		return "", err
 	}
-	defer s.close()
-	commit, err := s.commit(ctx, "The work tree before an iteration.")
-	if err != nil {
-		return "", err
-	}
+	defer k.close()
 	// A ref of that name is of a beginning that was cut off.
-	_, err = s.Read(ctx, "update-ref", "--no-deref", ref, commit)
+	_, err = k.Read(ctx, "update-ref", "--no-deref", ref, commit)
 	return commit, err
 }
 
@@ -124,7 +120,7 @@ func FirstParent(ctx context.Context, dir, commit string, env ...string) (string
 	return words[1], nil
 }
 
-// KeptBefore returns the refs of the loop with that id that keep files which a person may not have
+// Refs returns the refs of the loop with that id that keep files which a person may not have
 // otherwise: from before a rollback, or of a review. A repository that is gone has none.
 func Refs(ctx context.Context, dir, id string, env ...string) ([]string, error) {
 	g := gitIn(dir, env)
@@ -160,15 +156,15 @@ func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
 func FilesNow(ctx context.Context, dir string, env ...string) (string, error) {
 	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
-	s, err := takeState(ctx, dir, env, nil)
+	k, err := read(ctx, dir, env, nil)
 	if err != nil {
 		return "", fmt.Errorf("read the work tree: %w", err)
 	}
-	defer s.close()
-	return s.tree, nil
+	defer k.close()
+	return k.tree, nil
 }
 
-// KeptRef returns the commit of a full ref of the loop with that id.
+// CommitOf returns the commit of a full ref of the loop with that id.
 func CommitOf(ctx context.Context, dir, id, ref string, env ...string) (string, error) {
 	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()

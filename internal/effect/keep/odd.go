@@ -92,15 +92,15 @@ func (k *keeper) findOdd(dir string) {
 // compareOdd finds what is gone, or goes when a file is written again. What is not brought back is
 // named; an empty folder is among the files.
 func (r *reversal) compareOdd() (gone []LeftFile) {
-	for _, name := range slices.Sorted(maps.Keys(r.Base.odd)) {
-		kind := r.Base.odd[name]
+	for _, name := range slices.Sorted(maps.Keys(r.base.odd)) {
+		kind := r.base.odd[name]
 		isWritten := func(c change) bool { return c.path == name && c.was.id != "" }
 		switch {
 		case kind == emptyFolder:
 			if info, err := r.root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
 				r.folders = append(r.folders, name)
 			}
-		case r.state.odd[name] != kind || slices.ContainsFunc(r.onDisk, isWritten):
+		case r.odd[name] != kind || slices.ContainsFunc(r.onDisk, isWritten):
 			gone = append(gone, LeftFile{name, kind})
 		}
 	}
@@ -127,7 +127,7 @@ func (r *reversal) makeFolders(name string) error {
 	if err := r.root.Mkdir(local, 0o777); err != nil {
 		return err
 	}
-	perm, known := r.Base.perms[name]
+	perm, known := r.base.perms[name]
 	if !known {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (r *reversal) makeFolders(name string) error {
 // closeFolders takes from the owner what the folders that were made do not allow.
 func (r *reversal) closeFolders() {
 	for _, name := range slices.Backward(r.closed) {
-		if err := r.root.Chmod(filepath.FromSlash(name), r.Base.perms[name]); err != nil {
+		if err := r.root.Chmod(filepath.FromSlash(name), r.base.perms[name]); err != nil {
 			r.leave(name, err.Error())
 		}
 	}

@@ -15,6 +15,22 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
+// putFilesBack keeps what is there, and puts the files on the disk back.
+func (r *reversal) putFilesBack(ctx context.Context) error {
+	if err := r.keepFound(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreIgnores(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreFiles(ctx); err != nil {
+		return err
+	}
+	r.restoreFolders()
+	r.closeFolders()
+	return nil
+}
+
 // restoreIgnores puts the rules for ignored files back first: files that were ignored in the base
 // are not touched, and files that a new rule hides are found.
 func (r *reversal) restoreIgnores(ctx context.Context) error {
@@ -27,15 +43,15 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 			r.putBack(ctx, c)
 		}
 	}
-	again, err := takeState(ctx, r.Base.dir, r.Base.env, &r.Base.kept)
+	again, err := read(ctx, r.base.dir, r.base.env, &r.base.moment)
 	if err != nil {
 		return err
 	}
-	firstFound := r.state.tree
-	r.state.close()
-	r.state = again
+	firstFound := r.tree
+	r.close()
+	r.keeper = again
 	r.onDisk = slices.DeleteFunc(r.onDisk, isRule)
-	found, err := r.changes(ctx, r.Base.tree, r.state.tree)
+	found, err := r.changes(ctx, r.base.tree, r.tree)
 	if err != nil {
 		return err
 	}
@@ -56,10 +72,10 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 	for _, c := range hidden {
 		shown[c.path] = c.now
 	}
-	if r.state.tree, err = r.build(ctx, firstFound, shown); err != nil {
+	if r.tree, err = r.build(ctx, firstFound, shown); err != nil {
 		return err
 	}
-	more, err := r.state.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
+	more, err := r.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
 	if err != nil {
 		return err
 	}
@@ -91,7 +107,7 @@ func (r *reversal) restoreFiles(ctx context.Context) error {
 		switch {
 		case ignored[c.path]: // it was ignored in the base
 			r.forget(c.path)
-		case r.Base.ignores != r.state.ignores:
+		case r.base.ignores != r.ignores:
 			r.leave(c.path, "the rules for ignored files outside of the work tree were changed")
 		default:
 			r.putBack(ctx, c)
@@ -171,7 +187,7 @@ func (r *reversal) removeFile(name string) error {
 	if err := r.root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for dir := path.Dir(name); dir != "." && r.Base.odd[dir] != emptyFolder; dir = path.Dir(dir) {
+	for dir := path.Dir(name); dir != "." && r.base.odd[dir] != emptyFolder; dir = path.Dir(dir) {
 		if r.root.Remove(filepath.FromSlash(dir)) != nil {
 			break // it is not empty
 		}
@@ -204,11 +220,11 @@ func (r *reversal) writeFile(name string, f file, content []byte) error {
 		return err
 	}
 	defer dir.Close()
-	return safefile.Replace(safefile.Within(dir), filepath.Base(local), content, r.Base.permissions(name, f.mode))
+	return safefile.Replace(safefile.Within(dir), filepath.Base(local), content, r.base.permissions(name, f.mode))
 }
 
 // permissions returns those that a file had.
-func (k *kept) permissions(name, mode string) fs.FileMode {
+func (k *moment) permissions(name, mode string) fs.FileMode {
 	if perm, ok := k.perms[name]; ok {
 		return perm
 	}
@@ -228,19 +244,19 @@ func (r *reversal) restoreHead(ctx context.Context) error {
 	if len(r.committed) == 0 {
 		return nil
 	}
-	tree, err := r.build(ctx, r.state.head, before(r.committed))
+	tree, err := r.build(ctx, r.head, before(r.committed))
 	if err != nil {
 		return err
 	}
 	message := strings.ReplaceAll(r.Message, "%s", r.result.Ref)
-	commit, err := r.CommitTree(ctx, tree, message, "-p", r.state.head)
+	commit, err := r.CommitTree(ctx, tree, message, "-p", r.head)
 	if repo.ExitCode(err) > 0 { // git does not know who commits
-		commit, err = r.WithOwnIdentity().CommitTree(ctx, tree, message, "-p", r.state.head)
+		commit, err = r.WithOwnIdentity().CommitTree(ctx, tree, message, "-p", r.head)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := r.Read(ctx, "update-ref", "-m", "ralph: undo what a review changed", "HEAD", commit, r.state.head); err != nil {
+	if _, err := r.Read(ctx, "update-ref", "-m", "ralph: undo what a review changed", "HEAD", commit, r.head); err != nil {
 		return err
 	}
 	r.result.Commit = commit

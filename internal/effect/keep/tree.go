@@ -46,21 +46,27 @@ type keeper struct {
 	root *os.Root
 	sum  func() hash.Hash
 
-	before   *kept           // an earlier state to compare with; nil if there is none
+	before   *moment         // an earlier state to compare with; nil if there is none
 	known    map[string]file // tracked files, from the index
 	sparse   map[string]bool // those that a sparse checkout leaves out
 	filtered map[string]bool // paths with a filter
 	dirs     map[string]way  // what is on the way to a folder
 
-	kept
+	moment
 	write []string // files that git does not have
 	bytes int64    // of them
 	nest  repo.Inspector
 }
 
-// kept is what a keeper found.
-type kept struct {
+// A moment is what a work tree was like.
+type moment struct {
 	at      repo.Location
+	head    string // the commit; empty if nothing was committed yet
+	branch  string // the ref that HEAD names; empty if it names a commit
+	tree    string // of git: the files, byte for byte
+	index   string // of git: the index
+	ignores string // identifies the rules for ignored files that are not in the work tree
+
 	files   map[string]file
 	perms   map[string]fs.FileMode // of files whose permissions git does not keep
 	left    map[string]string      // files that are not kept, and what identifies each
@@ -69,8 +75,15 @@ type kept struct {
 	odd     map[string]string      // what is beside files and links, by its kind
 }
 
+func newMoment(at repo.Location) moment {
+	return moment{
+		at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
+		ignored: map[string]bool{}, odd: map[string]string{},
+	}
+}
+
 // isIgnored reports whether a path was ignored. Later changes of the rules do not change that.
-func (k *kept) isIgnored(name string) bool {
+func (k *moment) isIgnored(name string) bool {
 	if k.ignored[name] {
 		return true
 	}
@@ -83,7 +96,7 @@ func (k *kept) isIgnored(name string) bool {
 }
 
 // newKeeper opens the working tree.
-func newKeeper(ctx context.Context, g git, at repo.Location, before *kept) (*keeper, error) {
+func newKeeper(ctx context.Context, g git, at repo.Location, before *moment) (*keeper, error) {
 	root, err := os.OpenRoot(at.Root)
 	if err != nil {
 		return nil, err
@@ -91,10 +104,7 @@ func newKeeper(ctx context.Context, g git, at repo.Location, before *kept) (*kee
 	k := &keeper{
 		git: g.in(at.Root), root: root, before: before, known: map[string]file{}, sparse: map[string]bool{}, filtered: map[string]bool{},
 		dirs: map[string]way{}, sum: sha1.New, nest: repo.NewInspector(at.Root, g.Env...),
-		kept: kept{
-			at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
-			ignored: map[string]bool{}, odd: map[string]string{},
-		},
+		moment: newMoment(at),
 	}
 	empty, err := k.TreeOf(ctx, "")
 	if err != nil {
@@ -106,8 +116,8 @@ func newKeeper(ctx context.Context, g git, at repo.Location, before *kept) (*kee
 	return k, nil
 }
 
-// tree returns the name of a tree with all files that are tracked, or untracked and not ignored.
-func (k *keeper) tree(ctx context.Context) (string, error) {
+// writeTree returns a tree with all files that are tracked, or untracked and not ignored.
+func (k *keeper) writeTree(ctx context.Context) (string, error) {
 	paths, err := k.list(ctx)
 	if err != nil {
 		return "", err

@@ -109,7 +109,7 @@ func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
 	if u.lockWait == 0 {
 		u.lockWait = 2 * time.Second
 	}
-	r := &reversal{Base: b, Undo: u}
+	r := &reversal{base: b, Undo: u}
 	err := r.run(ctx)
 	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
 		err = fmt.Errorf("put the work tree back: %w", err)
@@ -119,9 +119,9 @@ func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
 
 // A reversal puts one working tree back.
 type reversal struct {
-	*Base
+	base *Base
 	Undo
-	*state
+	*keeper                            // the work tree as it is now
 	onDisk, committed, staged []change // to be undone
 	commits                   []Found  // those that have them, without paths
 	leftFiles                 []LeftFile
@@ -138,10 +138,10 @@ type change struct {
 
 func (r *reversal) run(ctx context.Context) error {
 	var err error
-	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, &r.Base.kept); err != nil {
+	if r.keeper, err = read(ctx, r.base.dir, r.base.env, &r.base.moment); err != nil {
 		return err
 	}
-	defer func() { r.state.close() }()
+	defer func() { r.close() }()
 	if err := r.compare(ctx); err != nil {
 		return err
 	}
@@ -152,45 +152,42 @@ func (r *reversal) run(ctx context.Context) error {
 		r.result.Stays = true
 		return nil
 	}
-	if err := r.keepFound(ctx); err != nil {
+	if err := r.putFilesBack(ctx); err != nil {
 		return err
 	}
-	if err := r.restoreIgnores(ctx); err != nil {
-		return err
-	}
-	if err := r.restoreFiles(ctx); err != nil {
-		return err
-	}
-	r.closeFolders()
 	if err := r.restoreHead(ctx); err != nil {
 		return err
 	}
 	if err := r.restoreIndex(ctx); err != nil {
 		return err
 	}
-	if len(r.leftFiles) > 0 {
-		return &LeftError{r.leftFiles}
+	return r.leftError()
+}
+
+func (r *reversal) leftError() error {
+	if len(r.leftFiles) == 0 {
+		return nil
 	}
-	return nil
+	return &LeftError{r.leftFiles}
 }
 
 // compare finds what differs from the base.
 func (r *reversal) compare(ctx context.Context) error {
-	base, err := r.TreeOf(ctx, r.Base.Head)
+	base, err := r.TreeOf(ctx, r.base.head)
 	if err != nil {
 		return err
 	}
-	head, err := r.TreeOf(ctx, r.state.head)
+	head, err := r.TreeOf(ctx, r.head)
 	if err != nil {
 		return err
 	}
-	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
+	if r.onDisk, err = r.changes(ctx, r.base.tree, r.tree); err != nil {
 		return err
 	}
 	if r.committed, err = r.changes(ctx, base, head); err != nil {
 		return err
 	}
-	if r.staged, err = r.changes(ctx, r.Base.index, r.state.index); err != nil {
+	if r.staged, err = r.changes(ctx, r.base.index, r.index); err != nil {
 		return err
 	}
 	// What was only committed or added, as the base has it on the disk, was not changed.
@@ -198,12 +195,12 @@ func (r *reversal) compare(ctx context.Context) error {
 	for _, c := range slices.Concat(r.committed, r.staged) {
 		paths = append(paths, c.path)
 	}
-	kept, err := r.entries(ctx, r.Base.tree, paths)
+	kept, err := r.entries(ctx, r.base.tree, paths)
 	if err != nil {
 		return err
 	}
 	asItWas := func(c change) bool {
-		_, unkept := r.Base.left[c.path]
+		_, unkept := r.base.left[c.path]
 		return c.now == kept[c.path] && !unkept
 	}
 	r.committed = slices.DeleteFunc(r.committed, asItWas)
@@ -223,14 +220,14 @@ func (r *reversal) compare(ctx context.Context) error {
 
 // compareLeft finds changes of files that are not kept.
 func (r *reversal) compareLeft() {
-	names := slices.Sorted(maps.Keys(r.Base.left))
-	for name := range r.state.left {
-		if _, ok := r.Base.left[name]; !ok {
+	names := slices.Sorted(maps.Keys(r.base.left))
+	for name := range r.left {
+		if _, ok := r.base.left[name]; !ok {
 			names = append(names, name)
 		}
 	}
 	for _, name := range names {
-		was, now := r.Base.left[name], r.state.left[name]
+		was, now := r.base.left[name], r.left[name]
 		if was == now || r.allowed(name) {
 			continue
 		}
@@ -245,8 +242,8 @@ func (r *reversal) compareLeft() {
 	}
 	// A tree has none of these, or had it before it was too large.
 	r.onDisk = slices.DeleteFunc(r.onDisk, func(c change) bool {
-		_, before := r.Base.left[c.path]
-		_, after := r.state.left[c.path]
+		_, before := r.base.left[c.path]
+		_, after := r.left[c.path]
 		return before || after
 	})
 }
@@ -309,16 +306,16 @@ func (r *reversal) entries(ctx context.Context, tree string, paths []string) (ma
 
 // refuse returns the reason not to touch anything.
 func (r *reversal) refuse(ctx context.Context) error {
-	if r.Base.Branch != r.state.branch {
-		return fmt.Errorf("%w: %s instead of %s", ErrOtherBranch, branchWords(r.state.branch), branchWords(r.Base.Branch))
+	if r.base.branch != r.branch {
+		return fmt.Errorf("%w: %s instead of %s", ErrOtherBranch, branchWords(r.branch), branchWords(r.base.branch))
 	}
-	if r.Base.Head != "" && r.Base.Head != r.state.head {
-		if r.state.head == "" {
-			return fmt.Errorf("%w: %s has no commit any more", ErrRewritten, branchWords(r.state.branch))
+	if r.base.head != "" && r.base.head != r.head {
+		if r.head == "" {
+			return fmt.Errorf("%w: %s has no commit any more", ErrRewritten, branchWords(r.branch))
 		}
-		_, err := r.Read(ctx, "merge-base", "--is-ancestor", r.Base.Head, r.state.head)
+		_, err := r.Read(ctx, "merge-base", "--is-ancestor", r.base.head, r.head)
 		if repo.ExitCode(err) == 1 {
-			return fmt.Errorf("%w: %.12s is not in it any more, and %s keeps it", ErrRewritten, r.Base.Head, r.Base.Ref)
+			return fmt.Errorf("%w: %.12s is not in it any more, and %s keeps it", ErrRewritten, r.base.head, r.base.Ref)
 		}
 		if err != nil {
 			return err
@@ -348,9 +345,9 @@ func (r *reversal) findCommits(ctx context.Context) error {
 	if len(r.committed) == 0 {
 		return nil
 	}
-	args := []string{"rev-list", "--format=%ct %an <%ae>%x00%cn <%ce>", r.state.head}
-	if r.Base.Head != "" {
-		args = append(args, "^"+r.Base.Head)
+	args := []string{"rev-list", "--format=%ct %an <%ae>%x00%cn <%ce>", r.head}
+	if r.base.head != "" {
+		args = append(args, "^"+r.base.head)
 	}
 	args = append(args, "--")
 	for _, c := range r.committed[:min(maxPaths, len(r.committed))] {
@@ -426,10 +423,10 @@ func (r *reversal) changedAt(name string) time.Time {
 // keepFound keeps everything as it was found.
 func (r *reversal) keepFound(ctx context.Context) error {
 	var before []string
-	if r.Base.commit != "" {
-		before = append(before, r.Base.commit)
+	if r.base.commit != "" {
+		before = append(before, r.base.commit)
 	}
-	commit, err := r.state.commit(ctx, "The work tree as it was found.", before...)
+	commit, err := r.commit(ctx, "The work tree as it was found.", before...)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ const (
 	maxFilters = 256
 )
 
-// A git asks the user's git for facts in one folder. Another person may have made the repository,
+// A Git asks the user's git for facts in one folder. Another person may have made the repository,
 // or an agent changed it, so this git starts no program that the repository names and fetches
 // nothing. [command] runs tasks for the user, with all of the user's own settings.
 type Git struct {
@@ -36,7 +36,7 @@ type Git struct {
 	Limit time.Duration // of one call; 0 means readTime
 }
 
-// gitIn returns a git for facts, with the environment env or else this process's.
+// In returns a git for facts, with the environment env or else this process's.
 func In(dir string, env ...string) Git {
 	return Git{argv: []string{"git"}, Env: environment(env), Dir: dir}
 }
@@ -48,7 +48,7 @@ func (g Git) In(dir string) Git {
 
 // inertOptions are the settings with which git starts no other program. They come before the
 // command, so they override all files. The commands that compare get --no-ext-diff and
-// --no-textconv; [git.withoutFilters] switches off filters.
+// --no-textconv; [Git.WithoutFilters] switches off filters.
 var inertOptions = []string{
 	"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.askPass=",
 	"-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "log.showSignature=false",
@@ -62,12 +62,12 @@ var inertEnv = []string{
 	"LC_ALL=C",
 }
 
-// read returns what a git command prints.
+// Read returns what a git command prints.
 func (g Git) Read(ctx context.Context, args ...string) ([]byte, error) {
 	return g.Feed(ctx, nil, args...)
 }
 
-// readFailed is read for a command whose output also counts with one other exit code.
+// ReadFailed is read for a command whose output also counts with one other exit code.
 func (g Git) ReadFailed(ctx context.Context, code int, args ...string) ([]byte, error) {
 	out, err := g.call(ctx, nil, args)
 	if ExitCode(err) == code {
@@ -76,7 +76,7 @@ func (g Git) ReadFailed(ctx context.Context, code int, args ...string) ([]byte, 
 	return out, err
 }
 
-// feed is read for a command that reads input.
+// Feed is read for a command that reads input.
 func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	out, err := g.call(ctx, input, args)
 	if err != nil {
@@ -103,12 +103,12 @@ func (g Git) call(ctx context.Context, input []byte, args []string) ([]byte, err
 	return out.Bytes(), err
 }
 
-// bounded limits the time of one snapshot.
+// Bounded limits the time of one snapshot.
 func Bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s: %w", units.Plain(limit), context.DeadlineExceeded))
 }
 
-// line returns an answer of one line.
+// Line returns an answer of one line.
 func (g Git) Line(ctx context.Context, args ...string) (string, error) {
 	out, err := g.Read(ctx, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
@@ -133,7 +133,7 @@ func (g Git) CommitTree(ctx context.Context, tree, message string, parents ...st
 	return strings.TrimSpace(string(out)), err
 }
 
-// withoutFilters returns a git that reads files as they are on the disk, even if a filter is set
+// WithoutFilters returns a git that reads files as they are on the disk, even if a filter is set
 // for them (gitattributes(5), "filter"), because a comparison would run the filter's program. A
 // file with a filter counts as changed unless its size and times are as in the index: only the
 // program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
@@ -150,7 +150,7 @@ func (g Git) WithoutFilters(ctx context.Context) (Git, error) {
 	return g.Configured(settings), nil
 }
 
-// filters returns the names of the filters that are set, sorted.
+// Filters returns the names of the filters that are set, sorted.
 func (g Git) Filters(ctx context.Context) ([]string, error) {
 	out, err := g.Read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
 	if err != nil && ExitCode(err) != 1 {

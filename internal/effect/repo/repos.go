@@ -161,7 +161,7 @@ func folders(path string) []string {
 	return names
 }
 
-// isRepository reports whether a folder is the root of a working tree: it has a .git folder with a
+// IsRepository reports whether a folder is the root of a working tree: it has a .git folder with a
 // HEAD, or a .git file that says where such a folder is.
 func IsRepository(path string) bool {
 	dotGit := filepath.Join(path, ".git")

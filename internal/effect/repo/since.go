@@ -81,7 +81,7 @@ func Branch(ctx context.Context, dir string) string {
 // branchTime is short because a person waits, and a loop can be named without a branch.
 const branchTime = 3 * time.Second
 
-// head returns the commit that HEAD names; empty if there is none.
+// Head returns the commit that HEAD names; empty if there is none.
 func (g Git) Head(ctx context.Context) (string, error) {
 	head, err := g.Line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if ExitCode(err) == 1 {

@@ -52,14 +52,14 @@ func TakeSnapshot(ctx context.Context, dir string, env ...string) (Snapshot, err
 	return s, nil
 }
 
-// An inspector inspects one working tree. Nested ones share its budget.
+// An Inspector inspects one working tree. Nested ones share its budget.
 type Inspector struct {
 	Git
 	budget *budget
 	depth  int // how many more levels of nested repositories are inspected
 }
 
-// newInspector returns an inspector whose reading takes less than 0.1 s on a processor with SHA-256
+// NewInspector returns an inspector whose reading takes less than 0.1 s on a processor with SHA-256
 // instructions, else 0.5 s.
 func NewInspector(dir string, env ...string) Inspector {
 	return Inspector{Git: In(dir, env...), budget: &budget{file: 16 << 20, bytes: 128 << 20, repositories: 16, results: map[string]nestedResult{}}, depth: 3}
@@ -129,7 +129,7 @@ const moduleMode = "160000"
 // errTooNested says that a repository is nested too deeply, or that too many were inspected.
 var errTooNested = errors.New("too deep inside, or one too many")
 
-// inspectNested inspects a nested repository, once in a snapshot.
+// Nested inspects a nested repository, once in a snapshot.
 func (l Inspector) Nested(ctx context.Context, path string) (Snapshot, error) {
 	if was, ok := l.budget.results[path]; ok {
 		return was.Snapshot, was.err
@@ -162,7 +162,7 @@ func (g Git) between(ctx context.Context, from, to string) (Stat, error) {
 	return g.shortstat(ctx, "diff-tree", "-r", base, to)
 }
 
-// treeOf returns a name for a commit's tree, or the empty tree's name if there is no commit. That
+// TreeOf returns a name for a commit's tree, or the empty tree's name if there is no commit. That
 // name depends on the repository's hash function.
 func (g Git) TreeOf(ctx context.Context, commit string) (string, error) {
 	if commit != "" {

@@ -22,11 +22,11 @@ func IsOwn(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ownFolder)
 }
 
-// A workTree is a working tree and the folder of git's files for it alone: its index, its HEAD, the
+// A Location is a working tree and the folder of git's files for it alone: its index, its HEAD, the
 // operation in progress.
 type Location struct{ Root, GitDir string }
 
-// locate finds the working tree around the folder.
+// Locate finds the working tree around the folder.
 func (g Git) Locate(ctx context.Context) (Location, error) {
 	if !hasDotGit(g.Dir) {
 		return Location{}, ErrNoRepository
