@@ -61,7 +61,6 @@ var removers = map[string]string{
 	"internal/effect/keep/":                  "what it has kept, or what FindLosses has named before",
 	"internal/verb/cleaning/cleaning.go":     "a loop's folder, after a person was shown what is lost with it",
 	"internal/verb/forking/forking.go":       "the journal of a fork that did not come about",
-	"internal/effect/guardrail/keep.go":      "copies in the loop's folder that no snapshot names",
 	"internal/verb/launch/cleanup.go":        "what a start that failed has made",
 	"internal/verb/launch/trial.go":          "the folder of its logs",
 	"internal/verb/moving/export.go":         "an export that was cut off",

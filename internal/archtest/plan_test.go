@@ -105,6 +105,7 @@ var sideways = map[[2]string]string{
 	{"internal/core/story", "journal/event"}:                "the states of a story are in the journal as they are in tasks.json",
 	{"internal/effect/plan", "journal/event"}:               "the marker has the states of stories as the journal has them",
 	{"internal/effect/prompt", "journal/event"}:             "the mode of an iteration has the names of its events",
+	{"internal/effect/guardrail", "internal/effect/keep"}:   "it keeps files before it puts others in their places",
 	{"internal/effect/keep", "internal/effect/repo"}:        "what it keeps is in git",
 	{"internal/effect/notify", "internal/ground/config"}:    "a channel is described in the settings",
 	{"internal/ground/config", "journal/event"}:             "the settings that decisions depend on are in the journal as they are in the settings",

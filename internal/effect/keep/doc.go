@@ -20,6 +20,8 @@
 //     history, and leave a file that has changed since. What is ignored stays.
 //   - What a git tree does not have is in the message of its commit: permissions, empty folders,
 //     what was ignored or too large.
+//   - A copy in the loop's folder is durable before its file is replaced, and used later only if
+//     its SHA-256 is that of the record.
 //   - No program that the repository names is started, but by [Merge], which runs the person's
 //     filters.
 //   - A folder named .ralph is neither kept nor put back.
@@ -29,6 +31,7 @@
 //
 // tree.go writes a work tree into git, and notes.go what git does not have of it. base.go keeps one
 // for a moment, iterations.go one for each iteration. undo.go compares, putback.go puts back;
-// restore.go does that for a person. losses.go says what goes with a worktree, and remove.go
-// removes it. bundle.go takes a repository to another machine.
+// restore.go does that for a person. copies.go keeps single files without git, and putfile.go puts
+// one at its place. losses.go says what goes with a worktree, and remove.go removes it. bundle.go
+// takes a repository to another machine.
 package keep

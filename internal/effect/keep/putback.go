@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
-	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 // putFilesBack keeps what is there, and puts the files on the disk back.
@@ -209,18 +208,11 @@ func (r *reversal) writeFile(name string, f file, content []byte) error {
 			return err
 		}
 	}
+	c := Content{content, r.base.permissions(name, f.mode)}
 	if f.mode == linkMode {
-		if err := r.root.Remove(local); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return r.root.Symlink(string(content), local)
+		c.Mode = fs.ModeSymlink
 	}
-	dir, err := r.root.OpenRoot(filepath.Dir(local))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return safefile.Replace(safefile.Within(dir), filepath.Base(local), content, r.base.permissions(name, f.mode))
+	return putFile(r.root, name, c)
 }
 
 // permissions returns those that a file had.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
@@ -303,12 +302,12 @@ func lostWith(e *cli.Env, dir, id string) (*Lost, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := os.ReadDir(filepath.Join(dir, guardrail.FoundDir))
+	found, err := os.ReadDir(filepath.Join(dir, keep.FoundDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, file := range found {
-		kept = append(kept, guardrail.FoundDir+"/"+file.Name())
+		kept = append(kept, keep.FoundDir+"/"+file.Name())
 	}
 	w, err := workspace.Read(dir)
 	switch {
