@@ -68,14 +68,14 @@ race: ## the unit tests of packages with goroutines of their own under the race 
 race-all: ## all unit tests under the race detector, and the stories (20 minutes)
 	$(GO) test -race -short -vet=off ./...
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
-	$(GO) test -race ./internal/effect/repo -count=1
+	$(GO) test -race ./internal/effect/keep ./internal/effect/repo -count=1
 
 script: ## stories of the whole program (testdata/script), of its screens, and the commands of the pages
 	$(GO) test -timeout 18m ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard|TestNothingIsLost' -count=1
 
 long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1
-	$(GO) test -timeout 18m ./internal/effect/repo ./internal/ground/redact ./journal -count=1
+	$(GO) test -timeout 18m ./internal/effect/keep ./internal/effect/repo ./internal/ground/redact ./journal -count=1
 
 sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt

@@ -3,8 +3,6 @@ package runner
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/ground/filewatch"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
@@ -136,10 +134,9 @@ func (r *runner) bringFiles(ctx context.Context) error {
 
 // keep writes a text of the agent where 'ralph status' names it, and returns its path.
 func (r *runner) keep(name string, content []byte) string {
-	path := filepath.Join(r.Dir, guardrail.FoundDir, hex.EncodeToString(random(4))+"-"+name)
-	r.warnOf(os.MkdirAll(filepath.Dir(path), 0o700))
-	r.warnOf(safefile.WriteFile(path, content, 0o600))
-	return path
+	kept, err := keep.CopyFound(r.Dir, name, content)
+	r.warnOf(err)
+	return filepath.Join(r.Dir, kept)
 }
 
 // fetchFiles takes over what the agent wrote. What a person wrote meanwhile stays, and the agent's
@@ -175,12 +172,6 @@ func (r *runner) fetchFiles(names []string) (notes []string) {
 		}
 	}
 	return notes
-}
-
-func random(n int) []byte {
-	b := make([]byte, n)
-	_, _ = rand.Read(b) // it never fails
-	return b
 }
 
 // folderOfAgent opens the folder of the agent, which is not a link.

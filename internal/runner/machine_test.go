@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
 	"github.com/ralph-loop/ralph/internal/effect/task"
 )
@@ -53,7 +53,7 @@ func TestExchangeWithMachine(t *testing.T) {
 			t.Errorf("%s is %q, %v", name, text, err)
 		}
 	}
-	kept, err := filepath.Glob(filepath.Join(dir, guardrail.FoundDir, "*-"+task.ReflectFile))
+	kept, err := filepath.Glob(filepath.Join(dir, keep.FoundDir, "*-"+task.ReflectFile))
 	if err != nil || len(kept) != 1 || len(notes) != 1 || !strings.Contains(notes[0], kept[0]) {
 		t.Fatalf("%q, %q, %v", notes, kept, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
@@ -150,7 +151,7 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	home := lastOf(r.Env, "HOME")
 	p := sandbox.Policy{
 		Mode: mode, Dir: r.WorkDir, Network: sandbox.Network(s.Network), Hosts: s.Hosts, Self: OwnProgram(),
-		Name: "ralph-" + strings.ToLower(r.id), Temp: filepath.Join(r.Dir, sandboxFolder), Aside: filepath.Join(r.Dir, guardrail.FoundDir),
+		Name: "ralph-" + strings.ToLower(r.id), Temp: filepath.Join(r.Dir, sandboxFolder), Aside: filepath.Join(r.Dir, keep.FoundDir),
 		Image: s.Image, Memory: s.Memory, CPUs: s.CPUs, Pass: slices.Concat(s.Pass, r.passedKeys()), State: filepath.Join(r.Home, "docker-sandbox"),
 		Loop: r.Name, Linux: sandbox.LinuxProgram(OwnProgram(), r.Home),
 	}

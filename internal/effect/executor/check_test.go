@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -157,7 +158,7 @@ func TestFolderInsteadOfTaskFile(t *testing.T) {
 
 // found is the name of the copy of what was in the place of a file that was put back.
 func found(content, name string) string {
-	return guardrail.FoundDir + "/" + sumOf(content)[:8] + "-" + name
+	return keep.FoundDir + "/" + sumOf(content)[:8] + "-" + name
 }
 
 func TestEditedGuardrailIsReported(t *testing.T) {

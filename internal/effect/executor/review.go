@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -23,13 +24,13 @@ import (
 
 // A reviewed is the work tree before a review.
 type reviewed struct {
-	base      *repo.Base
+	base      *keep.Base
 	story     string
 	iteration int
 }
 
 // reviewRefs is the beginning of the names of refs of this loop.
-func (x *Executor) reviewRefs() string { return repo.LoopRefs(x.cfg.ID) }
+func (x *Executor) reviewRefs() string { return keep.LoopRefs(x.cfg.ID) }
 
 // keepBase keeps the work tree before a reviewer runs. Without it the review goes on, and what the
 // reviewer changes is not undone.
@@ -42,9 +43,9 @@ func (x *Executor) keepBase(ctx context.Context, p promptPlan, mode event.StoryM
 	if x.cfg.Shared {
 		err = errors.New("other loops may work in this work tree (allowSharedWorktree)")
 	} else {
-		var base *repo.Base
+		var base *keep.Base
 		ref := fmt.Sprintf("%sreview-%d%s", x.reviewRefs(), p.decision.Iteration, beforeSuffix)
-		if base, err = repo.Keep(ctx, x.reviewDir(), ref, x.cfg.Env...); err == nil {
+		if base, err = keep.WorkTree(ctx, x.reviewDir(), ref, x.cfg.Env...); err == nil {
 			x.base = &reviewed{base, id, p.decision.Iteration}
 			return
 		}
@@ -65,7 +66,7 @@ func (x *Executor) reportInterrupted(ctx context.Context, iteration int, cause e
 		return
 	}
 	x.searched = true
-	refs, err := repo.Unfinished(ctx, x.reviewDir(), x.reviewRefs(), beforeSuffix, x.cfg.Env...)
+	refs, err := keep.Unfinished(ctx, x.reviewDir(), x.reviewRefs(), beforeSuffix, x.cfg.Env...)
 	if err != nil {
 		return // keeping the work tree reports it
 	}
@@ -86,9 +87,9 @@ func (x *Executor) undoReview(ctx context.Context, spans policy.ToolSpans, cause
 	x.base = nil
 	found := fmt.Sprintf("%sreview-%d", x.reviewRefs(), was.iteration)
 	var whose policy.ReviewChanges
-	undone, err := was.base.Undo(ctx, repo.Undo{
+	undone, err := was.base.Undo(ctx, keep.Undo{
 		Ref: found, Allowed: x.allowedInReview(),
-		Mine: func(found []repo.Found) bool {
+		Mine: func(found []keep.Found) bool {
 			changes := make([]policy.TreeChange, len(found))
 			for i, f := range found {
 				changes[i] = policy.TreeChange(f)
@@ -109,7 +110,7 @@ func (x *Executor) undoReview(ctx context.Context, spans policy.ToolSpans, cause
 	report.Files = firstFiles(report.Files)
 	if err != nil {
 		report.Error = err.Error()
-		_, report.Partly = errors.AsType[*repo.LeftError](err)
+		_, report.Partly = errors.AsType[*keep.LeftError](err)
 		report.Refused = !report.Partly
 		report.Ref = cmp.Or(report.Ref, was.base.Ref)
 	}

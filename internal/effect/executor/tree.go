@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
@@ -15,7 +16,7 @@ func (x *Executor) keepTree(ctx context.Context, iteration int) (commit, unkept 
 		return "", ""
 	}
 	dir := cmp.Or(x.cfg.WorkDir, x.cfg.Project)
-	commit, err := repo.KeepIteration(ctx, dir, x.cfg.ID, iteration, x.cfg.Snapshots, x.cfg.Env...)
+	commit, err := keep.BeforeIteration(ctx, dir, x.cfg.ID, iteration, x.cfg.Snapshots, x.cfg.Env...)
 	if err == nil || repo.Absent(err) || ctx.Err() != nil || x.treeless == err.Error() {
 		return commit, ""
 	}

@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 )
 
 // KeptDir is the folder in a loop's folder with the content of the protected files, each named by
@@ -31,93 +29,20 @@ func (s *FileSnapshot) Records() []Record {
 // snapshots are removed, except those of the previous one: until its caller has made the new
 // records durable, the next process may read the previous ones.
 func (s *FileSnapshot) Keep(loopDir string, previous []Record) error {
-	err := s.keep(loopDir, previous)
-	if err != nil {
-		return fmt.Errorf("keep the guardrails' files: %w", err)
-	}
-	return nil
-}
-
-func (s *FileSnapshot) keep(loopDir string, previous []Record) error {
-	loop, err := os.OpenRoot(loopDir)
-	if err != nil {
-		return err
-	}
-	defer loop.Close()
 	wanted, known := map[string][]byte{}, map[string]bool{}
 	for _, e := range s.entries {
 		if e.Protected && e.content != nil {
-			wanted[e.SHA256], known[e.SHA256] = e.content, true
+			wanted[e.SHA256] = e.content
 		}
 	}
 	for _, r := range previous {
 		known[r.SHA256] = known[r.SHA256] || r.Protected
 	}
-	info, err := loop.Lstat(KeptDir)
-	switch {
-	case err != nil && !missing(err):
-		return err
-	case err != nil && len(wanted) == 0:
-		return nil
-	case err == nil && !info.IsDir():
-		if _, err := setAside(loop, KeptDir); err != nil {
-			return err
-		}
-	}
-	if err := loop.Mkdir(KeptDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	kept, err := loop.OpenRoot(KeptDir)
+	err := keep.StoreCopies(loopDir, KeptDir, wanted, known, MaxKept)
 	if err != nil {
-		return err
+		return fmt.Errorf("keep the guardrails' files: %w", err)
 	}
-	defer kept.Close()
-	names, err := fs.ReadDir(kept.FS(), ".")
-	for _, name := range names {
-		if !known[name.Name()] {
-			err = errors.Join(err, kept.RemoveAll(name.Name()))
-		}
-	}
-	for sum := range wanted {
-		if _, bad := readKept(kept, sum); bad == nil {
-			delete(wanted, sum)
-		} else {
-			err = errors.Join(err, kept.RemoveAll(sum)) // it may be a folder
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return put(safefile.Within(loop), safefile.Within(kept), wanted)
-}
-
-// put writes copies into a folder within the loop's. The folder and its content are durable on
-// return: a killed process may have created it and not synced its name.
-func put(loop, kept safefile.Folder, copies map[string][]byte) error {
-	for sum, body := range copies {
-		if err := safefile.Replace(kept, sum, body, 0o600); err != nil {
-			return err
-		}
-	}
-	return errors.Join(kept.Sync(), loop.Sync())
-}
-
-// ErrCopyChanged says that another program changed a kept copy in the loop's folder.
-var ErrCopyChanged = errors.New("its copy in the loop's folder is not what was kept")
-
-// readKept returns a copy whose content has the hash that is its name.
-func readKept(kept *os.Root, sum string) ([]byte, error) {
-	body, err := safefile.ReadIn(kept, sum, MaxKept)
-	if wrong, ok := errors.AsType[*safefile.Error](err); ok && wrong.Problem == safefile.TooLarge {
-		return nil, ErrCopyChanged
-	}
-	if err != nil {
-		return nil, fmt.Errorf("its copy cannot be read: %w", err)
-	}
-	if is := sha256.Sum256(body); hex.EncodeToString(is[:]) != sum {
-		return nil, ErrCopyChanged
-	}
-	return body, nil
+	return nil
 }
 
 // Reopen makes the snapshot of an earlier process from its records and from what it kept in the
@@ -137,7 +62,7 @@ func Reopen(at Place, loopDir string, records []Record, guardrails []Guardrail) 
 		}
 		e := entry{Record: r}
 		if r.Protected && r.Kind == KindFile {
-			e.content, e.lost = readCopy(loopDir, r.SHA256)
+			e.content, e.lost = keep.ReadCopy(loopDir, KeptDir, r.SHA256, MaxKept)
 		}
 		s.entries = append(s.entries, e)
 	}
@@ -149,15 +74,6 @@ func Reopen(at Place, loopDir string, records []Record, guardrails []Guardrail) 
 		s.entries = append(s.entries, e)
 	}
 	return s, nil
-}
-
-func readCopy(loopDir, sum string) ([]byte, error) {
-	kept, err := os.OpenRoot(filepath.Join(loopDir, KeptDir))
-	if err != nil {
-		return nil, fmt.Errorf("its copy cannot be read: %w", err)
-	}
-	defer kept.Close()
-	return readKept(kept, sum)
 }
 
 // check refuses a record that no snapshot can have written.

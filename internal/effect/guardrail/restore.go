@@ -2,17 +2,13 @@ package guardrail
 
 import (
 	"cmp"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
-	"strconv"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -48,13 +44,6 @@ func (s *FileSnapshot) Restore(changes []Change) (aside []string, err error) {
 	return aside, errors.Join(errs...)
 }
 
-// Aside ends the new name of what Restore found in the way, but for a number after it.
-const Aside = ".set-aside"
-
-// FoundDir is the folder in a loop's folder with changed files as they were before Restore, and
-// with what a sandbox set aside.
-const FoundDir = "put-back"
-
 // KeepFound copies a changed file into the loop's folder before Restore replaces it: a person may
 // have written it. It returns the name of the copy there, which is durable; empty if Restore loses
 // nothing. A file of more than MaxKept bytes is an error.
@@ -82,104 +71,18 @@ func (s *FileSnapshot) keepFound(loopDir string, c Change) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	loop, err := os.OpenRoot(loopDir)
-	if err != nil {
-		return "", err
-	}
-	defer loop.Close()
-	if info, err := loop.Lstat(FoundDir); err == nil && !info.IsDir() {
-		if _, err := setAside(loop, FoundDir); err != nil {
-			return "", err
-		}
-	}
-	if err := loop.Mkdir(FoundDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	folder, err := loop.OpenRoot(FoundDir)
-	if err != nil {
-		return "", err
-	}
-	defer folder.Close()
-	sum := sha256.Sum256(body)
-	name := hex.EncodeToString(sum[:4]) + "-" + path.Base(c.Path) // the same content is kept once
-	return path.Join(FoundDir, name), put(safefile.Within(loop), safefile.Within(folder), map[string][]byte{name: body})
+	return keep.CopyFound(loopDir, c.Path, body)
 }
 
 func restore(root *os.Root, e entry) (aside []string, err error) {
-	if e.Kind == KindFile && e.content == nil && e.Size > 0 {
+	switch e.Kind {
+	case "":
+		return keep.PutFile(root, e.Path, nil)
+	case KindLink:
+		return keep.PutFile(root, e.Path, &keep.Content{Text: []byte(e.Target), Mode: fs.ModeSymlink})
+	}
+	if e.content == nil && e.Size > 0 {
 		return nil, cmp.Or(e.lost, ErrNotKept)
 	}
-	if aside, err = clearWay(root, path.Dir(e.Path)); err != nil {
-		return aside, err
-	}
-	info, err := root.Lstat(e.Path)
-	if err != nil && !missing(err) {
-		return aside, err
-	}
-	if err == nil && (e.Kind == "" || !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink) {
-		name, err := setAside(root, e.Path)
-		if err != nil {
-			return aside, err
-		}
-		aside = append(aside, name)
-	}
-	if e.Kind == "" {
-		return aside, nil
-	}
-	dir := path.Dir(e.Path)
-	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return aside, err
-	}
-	folder, err := root.OpenRoot(dir)
-	if err != nil {
-		return aside, err
-	}
-	defer folder.Close()
-	name := path.Base(e.Path)
-	if e.Kind == KindFile {
-		return aside, safefile.Replace(safefile.Within(folder), name, e.content, e.Mode)
-	}
-	beside := ".ralph-restore-" + rand.Text()
-	if err = folder.Symlink(e.Target, beside); err == nil {
-		err = folder.Rename(beside, name)
-	}
-	if err != nil {
-		_ = folder.Remove(beside) // the first error matters
-	}
-	return aside, err
-}
-
-// clearWay sets aside what is in the place of a path's folders, from the top down.
-func clearWay(root *os.Root, dir string) (aside []string, err error) {
-	if dir == "." {
-		return nil, nil
-	}
-	if aside, err = clearWay(root, path.Dir(dir)); err != nil {
-		return aside, err
-	}
-	info, err := root.Lstat(dir)
-	switch {
-	case err == nil && !info.IsDir():
-		var name string
-		if name, err = setAside(root, dir); err == nil {
-			aside = append(aside, name)
-		}
-		return aside, err
-	case err != nil && !missing(err):
-		return aside, err
-	}
-	return aside, nil
-}
-
-// setAside renames what is at name to the first free name after it, and returns that.
-func setAside(root *os.Root, name string) (aside string, err error) {
-	aside = name + Aside
-	for n := 2; ; n++ {
-		if _, err := root.Lstat(aside); missing(err) {
-			return aside, root.Rename(name, aside)
-		} else if err != nil {
-			return "", err
-		}
-		aside = name + Aside + "-" + strconv.Itoa(n)
-	}
+	return keep.PutFile(root, e.Path, &keep.Content{Text: e.content, Mode: e.Mode})
 }

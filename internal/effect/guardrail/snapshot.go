@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -292,7 +292,7 @@ func (b *snapshotter) add(e entry) {
 	if err == nil && info.Mode().Type() == fs.ModeSymlink {
 		e.State, _, err = inspect(b.root, e.Path, false)
 	}
-	if err != nil && (e.Kind != "" || !missing(err)) {
+	if err != nil && (e.Kind != "" || !keep.IsMissing(err)) {
 		b.errs = append(b.errs, err)
 		return
 	}
@@ -365,7 +365,7 @@ func inspect(root *os.Root, name string, want bool) (State, []byte, error) {
 	}
 	info, err := root.Lstat(name)
 	switch {
-	case err != nil && missing(err):
+	case err != nil && keep.IsMissing(err):
 		return State{}, nil, nil
 	case err != nil:
 		return State{}, nil, err
@@ -407,10 +407,4 @@ func readRegular(root *os.Root, name string, want bool) (State, []byte, error) {
 		content = nil
 	}
 	return state, content, nil
-}
-
-// missing reports whether an error says that nothing is at a path. That includes a path below a
-// file, and a word of a command that cannot be a file's name.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }

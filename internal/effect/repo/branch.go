@@ -11,14 +11,14 @@ import (
 // first the one that the current branch is pushed to, then origin, then the others. It is empty if
 // there is none. Time and environment are as in [TakeSnapshot].
 func Remotes(ctx context.Context, dir string, env ...string) []string {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	g := gitIn(dir, env...)
-	out, err := g.read(ctx, "remote", "--verbose")
+	g := In(dir, env...)
+	out, err := g.Read(ctx, "remote", "--verbose")
 	if err != nil {
 		return nil
 	}
-	branch, _ := g.line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+	branch, _ := g.Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
 	preferred, _ := g.pushRemote(ctx, branch)
 	var first, second, others []string
 	for l := range strings.Lines(string(out)) {
@@ -48,16 +48,16 @@ func Remotes(ctx context.Context, dir string, env ...string) []string {
 // known, it returns that of the last commit. The texts are those of the repository, cleaned. Time
 // and environment are as in [TakeSnapshot].
 func Subjects(ctx context.Context, dir string, most int, env ...string) ([]string, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	g := gitIn(dir, env...)
+	g := In(dir, env...)
 	args := []string{"log", "--format=%s", "--no-merges", "--max-count=" + strconv.Itoa(most)}
 	if base := g.defaultBranch(ctx); base != "" {
 		args = append(args, base+"..HEAD", "--")
 	} else {
 		args = append(args, "--max-count=1", "HEAD", "--")
 	}
-	out, err := g.read(ctx, args...)
+	out, err := g.Read(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,15 +75,15 @@ func Subjects(ctx context.Context, dir string, most int, env ...string) ([]strin
 // from: the default branch of the remote as far as git knows it, else main or master. Time and
 // environment are as in [TakeSnapshot].
 func OnDefaultBranch(ctx context.Context, dir string, env ...string) bool {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	g := gitIn(dir, env...)
-	branch, err := g.line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+	g := In(dir, env...)
+	branch, err := g.Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
 	if err != nil {
 		return false
 	}
 	if remote, err := g.pushRemote(ctx, branch); err == nil {
-		if head, err := g.line(ctx, "symbolic-ref", "--quiet", "refs/remotes/"+remote+"/HEAD"); err == nil {
+		if head, err := g.Line(ctx, "symbolic-ref", "--quiet", "refs/remotes/"+remote+"/HEAD"); err == nil {
 			return head == "refs/remotes/"+remote+"/"+branch
 		}
 	}
@@ -91,15 +91,15 @@ func OnDefaultBranch(ctx context.Context, dir string, env ...string) bool {
 }
 
 // defaultBranch returns the remote-tracking branch of the branch that others begin from.
-func (g git) defaultBranch(ctx context.Context) string {
-	branch, _ := g.line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+func (g Git) defaultBranch(ctx context.Context) string {
+	branch, _ := g.Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
 	remote, err := g.pushRemote(ctx, branch)
 	if err != nil {
 		return ""
 	}
 	for _, name := range []string{"HEAD", "main", "master"} {
 		ref := "refs/remotes/" + remote + "/" + name
-		if _, err := g.read(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}"); err == nil {
+		if _, err := g.Read(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}"); err == nil {
 			return ref
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // are uncommitted changes in submodules. It calls git three times. Time and environment are as in
 // [TakeSnapshot]; without git or a repository the error satisfies [Absent].
 func Changed(ctx context.Context, dir string, env ...string) ([]string, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	s, err := gitIn(dir, env...).changed(ctx)
+	s, err := In(dir, env...).changed(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list uncommitted changes: %w", err)
 	}
@@ -23,12 +23,12 @@ func Changed(ctx context.Context, dir string, env ...string) ([]string, error) {
 	return paths, nil
 }
 
-func (g git) changed(ctx context.Context) (status, error) {
-	at, err := g.locate(ctx)
+func (g Git) changed(ctx context.Context) (status, error) {
+	at, err := g.Locate(ctx)
 	if err != nil {
 		return status{}, err
 	}
-	if g, err = g.in(at.root).withoutFilters(ctx); err != nil {
+	if g, err = g.In(at.Root).WithoutFilters(ctx); err != nil {
 		return status{}, err
 	}
 	return g.status(ctx)

@@ -62,8 +62,8 @@ func readError(doing, said string, err error) error {
 	return e
 }
 
-// exitCode returns -1 for a command that did not exit by itself.
-func exitCode(err error) int {
+// ExitCode returns -1 for a command that did not exit by itself.
+func ExitCode(err error) int {
 	if exit, ok := errors.AsType[*process.ExitError](err); ok {
 		return exit.Code
 	}

@@ -22,15 +22,15 @@ const (
 
 // commit adds and commits, and reports whether there was anything to commit.
 func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
-	at, err := r.git.locate(ctx)
+	at, err := r.git.Locate(ctx)
 	if err != nil {
 		return false, r.fail(words, err, "")
 	}
-	r.git = r.git.in(at.root)
+	r.git = r.git.In(at.Root)
 	if op, abort := at.operation(); op != "" {
 		return false, r.fail(words, fmt.Errorf("%s %w", op, ErrUnfinished), "finish it, or call it off with '"+abort+"'")
 	}
-	plain, err := r.git.withoutFilters(ctx)
+	plain, err := r.git.WithoutFilters(ctx)
 	if err != nil {
 		return false, r.fail(words, err, "")
 	}
@@ -61,7 +61,7 @@ func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 
 // commitFrom restores the index unless HEAD has changed. It checks HEAD and not the exit code: a
 // commit that was ended in its last hook has been made.
-func (r *runner) commitFrom(ctx context.Context, at workTree, before string, words []string) (bool, error) {
+func (r *runner) commitFrom(ctx context.Context, at Location, before string, words []string) (bool, error) {
 	kept, err := saveIndex(at)
 	if err != nil {
 		return false, r.fail(words, err, "")
@@ -70,7 +70,7 @@ func (r *runner) commitFrom(ctx context.Context, at workTree, before string, wor
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyTime)
 	defer cancel()
-	head, err := r.git.head(after)
+	head, err := r.git.Head(after)
 	if err != nil {
 		return false, errors.Join(failed, r.fail(words, err, ""))
 	}
@@ -117,13 +117,13 @@ func (r *runner) addAndCommit(ctx context.Context, before string, words []string
 }
 
 // staged reports whether the index differs from a commit.
-func (g git) staged(ctx context.Context, commit string) (bool, error) {
-	base, err := g.treeOf(ctx, commit)
+func (g Git) staged(ctx context.Context, commit string) (bool, error) {
+	base, err := g.TreeOf(ctx, commit)
 	if err != nil {
 		return false, err
 	}
-	_, err = g.read(ctx, "diff-index", "--cached", "--quiet", base, "--")
-	if exitCode(err) == 1 {
+	_, err = g.Read(ctx, "diff-index", "--cached", "--quiet", base, "--")
+	if ExitCode(err) == 1 {
 		return true, nil
 	}
 	return false, err
@@ -131,7 +131,7 @@ func (g git) staged(ctx context.Context, commit string) (bool, error) {
 
 // describe reads back what was committed: hooks may have changed files and message.
 func (r *runner) describe(ctx context.Context, before string) error {
-	message, err := r.git.read(ctx, "log", "--max-count=1", "--format=%B", "--encoding=UTF-8", "--no-show-signature", "--no-patch", r.result.SHA, "--")
+	message, err := r.git.Read(ctx, "log", "--max-count=1", "--format=%B", "--encoding=UTF-8", "--no-show-signature", "--no-patch", r.result.SHA, "--")
 	if err != nil {
 		return err
 	}
@@ -150,9 +150,9 @@ func (r *runner) fail(words []string, err error, hint string) error {
 
 // explain finds out why git add or git commit failed. It inspects the state: git's text is
 // in the user's language.
-func (r *runner) explain(ctx context.Context, at workTree, failed error) {
+func (r *runner) explain(ctx context.Context, at Location, failed error) {
 	e, ok := errors.AsType[*Error](failed)
-	if !ok || exitCode(failed) <= 0 {
+	if !ok || ExitCode(failed) <= 0 {
 		return
 	}
 	if isLocked(at) {
@@ -160,7 +160,7 @@ func (r *runner) explain(ctx context.Context, at workTree, failed error) {
 		return
 	}
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
-		if _, err := r.git.read(ctx, "var", who); exitCode(err) > 0 {
+		if _, err := r.git.Read(ctx, "var", who); ExitCode(err) > 0 {
 			e.Err = fmt.Errorf("%w: %w", ErrNoIdentity, e.Err)
 			e.hint = `git config user.name "Your Name" && git config user.email you@example.com`
 			return
@@ -168,20 +168,20 @@ func (r *runner) explain(ctx context.Context, at workTree, failed error) {
 	}
 }
 
-func lockPath(at workTree) string { return filepath.Join(at.gitDir, "index.lock") }
+func lockPath(at Location) string { return filepath.Join(at.GitDir, "index.lock") }
 
-func lockHint(at workTree) string {
+func lockHint(at Location) string {
 	return "another git is at work here, or one died: if none is running, remove " + lockPath(at)
 }
 
-func isLocked(at workTree) bool {
+func isLocked(at Location) bool {
 	_, err := os.Lstat(lockPath(at))
 	return err == nil
 }
 
 // waitForLock waits until no other git locks the index: git itself does not wait, and an editor may
 // run git status every few seconds.
-func waitForLock(ctx context.Context, at workTree, patience time.Duration) error {
+func waitForLock(ctx context.Context, at Location, patience time.Duration) error {
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
 	again := time.NewTicker(lockPause)
@@ -198,16 +198,24 @@ func waitForLock(ctx context.Context, at workTree, patience time.Duration) error
 	return nil
 }
 
+// WaitForLock waits until no other git locks the index. An error is an *Error about doing.
+func (p Location) WaitForLock(ctx context.Context, doing string, patience time.Duration) error {
+	if err := waitForLock(ctx, p, patience); err != nil {
+		return &Error{Doing: doing, Err: err, hint: lockHint(p)}
+	}
+	return nil
+}
+
 // A savedIndex is a copy of the index.
 type savedIndex struct {
-	at      workTree
+	at      Location
 	content []byte
 	info    fs.FileInfo // nil if there was no index
 }
 
-func saveIndex(at workTree) (savedIndex, error) {
+func saveIndex(at Location) (savedIndex, error) {
 	k := savedIndex{at: at}
-	path := filepath.Join(at.gitDir, "index")
+	path := filepath.Join(at.GitDir, "index")
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
@@ -225,7 +233,7 @@ func saveIndex(at workTree) (savedIndex, error) {
 // restore puts it back under git's own lock, with its time of change: git reads a file again if the
 // file's time is not before the index's.
 func (k savedIndex) restore() error {
-	path := filepath.Join(k.at.gitDir, "index")
+	path := filepath.Join(k.at.GitDir, "index")
 	lock, err := os.OpenFile(lockPath(k.at), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return ErrLocked

@@ -16,11 +16,6 @@
 //	if failed, ok := errors.AsType[*repo.Error](err); ok { … failed.Output, failed.Hint() … }
 //	// result.SHA is set even if the push failed
 //
-//	base, err := repo.Keep(ctx, project, "refs/ralph/demo/review-3-before")
-//	// an agent that may only change some files
-//	undone, err := base.Undo(ctx, repo.Undo{Ref: "refs/ralph/demo/review-3", Allowed: allowed, Message: message})
-//	err = base.Drop(ctx)
-//
 // # Guarantees
 //
 //   - [TakeSnapshot], [Since] and [Repos] change nothing: not the working tree, not the index,
@@ -40,9 +35,6 @@
 //     latest, with all processes that git has started in its session. git's own files are opened
 //     only if they are regular files below a limit: a pipe in the place of one is an error that
 //     names it.
-//   - [Keep] adds git objects and a ref; no branch, file, index or stash changes. [Base.Undo]
-//     removes or replaces a file only after a ref keeps it, rewrites no history, and leaves
-//     everything as it is when in doubt, or if [Undo.Mine] says so. They start no program that the repository names either.
 //   - In the tasks of [Run], hooks, signing, filters, includes and credential helpers run as they
 //     do for the user. Nothing waits for a person without end: there is no terminal (for gpg's
 //     agent neither), no editor and no standard input. A window may be opened and a key may wait
@@ -59,7 +51,7 @@
 //
 // # Not here
 //
+// What replaces or removes files, and keeps them before: internal/effect/keep, which uses [Git].
 // Asking the agent for a message, and whether to commit at all: internal/effect/executor and
-// internal/core/policy. Masking of secrets in the output of git and hooks: the caller. Opening and
-// closing worktrees.
+// internal/core/policy. Masking of secrets in the output of git and hooks: the caller.
 package repo

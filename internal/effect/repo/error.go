@@ -26,6 +26,8 @@ var (
 	ErrTooMuch = errors.New("more than can be read")
 	// ErrNoIdentity: git does not know who the author is.
 	ErrNoIdentity = errors.New("git does not know who commits")
+	// ErrNoCommits: nothing was committed yet.
+	ErrNoCommits = errors.New("the repository has no commit")
 )
 
 // Absent reports whether an error only says that there is no version control here, so that a loop

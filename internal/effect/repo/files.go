@@ -51,7 +51,7 @@ func checkFiles(dir string) error {
 	}
 	// A linked worktree shares the other files with its repository (gitrepository-layout(5)).
 	if common, err := safefile.ReadLinked(filepath.Join(gitDir, "commondir"), maxPointer); err == nil {
-		shared := within(gitDir, string(common))
+		shared := ResolvePath(gitDir, string(common))
 		if err := checkFolder(shared, gitFiles); err != nil {
 			return err
 		}
@@ -84,11 +84,11 @@ func gitFolder(root string) (string, error) {
 	if err != nil || !ok {
 		return "", nil
 	}
-	return within(root, path), nil
+	return ResolvePath(root, path), nil
 }
 
-// within resolves a path from a file of git's.
-func within(dir, line string) string {
+// ResolvePath returns a path in a line of git, which is absolute or begins at dir.
+func ResolvePath(dir, line string) string {
 	path := filepath.FromSlash(strings.TrimSpace(line))
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)

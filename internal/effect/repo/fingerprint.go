@@ -35,7 +35,7 @@ type nestedResult struct {
 // A fingerprint collects one digest for each path. Their order does not matter: git moves a new
 // file in its list when it is added.
 type fingerprint struct {
-	inspector
+	Inspector
 	root     *os.Root
 	path     string // root's
 	digests  [][sha256.Size]byte
@@ -43,13 +43,13 @@ type fingerprint struct {
 	partial  bool
 }
 
-func (l inspector) fingerprint(ctx context.Context, root string, entries []entry) (*fingerprint, error) {
+func (l Inspector) fingerprint(ctx context.Context, root string, entries []entry) (*fingerprint, error) {
 	opened, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
-	p := &fingerprint{inspector: l, root: opened, path: root}
+	p := &fingerprint{Inspector: l, root: opened, path: root}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -136,11 +136,11 @@ func (p *fingerprint) read(name string, size int64) ([]byte, error) {
 // its own fingerprint.
 func (p *fingerprint) repository(ctx context.Context, h hash.Hash, name string) error {
 	path := filepath.Join(p.path, name)
-	if !isRepository(path) { // git would answer for the repository around it
+	if !IsRepository(path) { // git would answer for the repository around it
 		fmt.Fprint(h, "gone")
 		return nil
 	}
-	s, err := p.inspectNested(ctx, path)
+	s, err := p.Nested(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -17,7 +17,7 @@ import (
 
 const (
 	// readTime bounds one snapshot, all of its calls together.
-	readTime = time.Minute
+	ReadTime = time.Minute
 	// readGrace is the time between TERM and KILL for a git that only reads.
 	readGrace = 500 * time.Millisecond
 	// maxOutput limits the output of one call, in bytes: the names of a million files.
@@ -26,29 +26,29 @@ const (
 	maxFilters = 256
 )
 
-// A git asks the user's git for facts in one folder. Another person may have made the repository,
+// A Git asks the user's git for facts in one folder. Another person may have made the repository,
 // or an agent changed it, so this git starts no program that the repository names and fetches
 // nothing. [command] runs tasks for the user, with all of the user's own settings.
-type git struct {
+type Git struct {
 	argv  []string // the beginning of every command
-	env   []string
-	dir   string
-	limit time.Duration // of one call; 0 means readTime
+	Env   []string
+	Dir   string
+	Limit time.Duration // of one call; 0 means readTime
 }
 
-// gitIn returns a git for facts, with the environment env or else this process's.
-func gitIn(dir string, env ...string) git {
-	return git{argv: []string{"git"}, env: environment(env), dir: dir}
+// In returns a git for facts, with the environment env or else this process's.
+func In(dir string, env ...string) Git {
+	return Git{argv: []string{"git"}, Env: environment(env), Dir: dir}
 }
 
-func (g git) in(dir string) git {
-	g.dir = dir
+func (g Git) In(dir string) Git {
+	g.Dir = dir
 	return g
 }
 
 // inertOptions are the settings with which git starts no other program. They come before the
 // command, so they override all files. The commands that compare get --no-ext-diff and
-// --no-textconv; [git.withoutFilters] switches off filters.
+// --no-textconv; [Git.WithoutFilters] switches off filters.
 var inertOptions = []string{
 	"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.askPass=",
 	"-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "log.showSignature=false",
@@ -62,22 +62,22 @@ var inertEnv = []string{
 	"LC_ALL=C",
 }
 
-// read returns what a git command prints.
-func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
-	return g.feed(ctx, nil, args...)
+// Read returns what a git command prints.
+func (g Git) Read(ctx context.Context, args ...string) ([]byte, error) {
+	return g.Feed(ctx, nil, args...)
 }
 
-// readFailed is read for a command whose output also counts with one other exit code.
-func (g git) readFailed(ctx context.Context, code int, args ...string) ([]byte, error) {
+// ReadFailed is read for a command whose output also counts with one other exit code.
+func (g Git) ReadFailed(ctx context.Context, code int, args ...string) ([]byte, error) {
 	out, err := g.call(ctx, nil, args)
-	if exitCode(err) == code {
+	if ExitCode(err) == code {
 		err = nil
 	}
 	return out, err
 }
 
-// feed is read for a command that reads input.
-func (g git) feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+// Feed is read for a command that reads input.
+func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	out, err := g.call(ctx, input, args)
 	if err != nil {
 		return nil, err
@@ -86,13 +86,13 @@ func (g git) feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 }
 
 // call runs a git command. What it printed comes with an error, too.
-func (g git) call(ctx context.Context, input []byte, args []string) ([]byte, error) {
-	ctx, cancel := bounded(ctx, cmp.Or(g.limit, readTime))
+func (g Git) call(ctx context.Context, input []byte, args []string) ([]byte, error) {
+	ctx, cancel := Bounded(ctx, cmp.Or(g.Limit, ReadTime))
 	defer cancel()
 	out, errs := process.Head{Max: maxOutput, Fail: true}, process.Tail{Max: maxTail}
 	err := run(ctx, process.Command{
-		Argv: slices.Concat(g.argv, inertOptions, args), Dir: g.dir, Stdin: input, Stdout: &out, Stderr: &errs, Grace: readGrace,
-		Env: append(slices.Clip(g.env), inertEnv...),
+		Argv: slices.Concat(g.argv, inertOptions, args), Dir: g.Dir, Stdin: input, Stdout: &out, Stderr: &errs, Grace: readGrace,
+		Env: append(slices.Clip(g.Env), inertEnv...),
 	})
 	if out.Over {
 		err = ErrTooMuch
@@ -103,23 +103,42 @@ func (g git) call(ctx context.Context, input []byte, args []string) ([]byte, err
 	return out.Bytes(), err
 }
 
-// bounded limits the time of one snapshot.
-func bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// Bounded limits the time of one snapshot.
+func Bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s: %w", units.Plain(limit), context.DeadlineExceeded))
 }
 
-// line returns an answer of one line.
-func (g git) line(ctx context.Context, args ...string) (string, error) {
-	out, err := g.read(ctx, args...)
+// Line returns an answer of one line.
+func (g Git) Line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.Read(ctx, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// withoutFilters returns a git that reads files as they are on the disk, even if a filter is set
+// ownIdentity is that of commits which no branch has, and of others where git does not know a
+// person.
+var ownIdentity = []string{
+	"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph", "GIT_COMMITTER_EMAIL=ralph@localhost",
+}
+
+// WithOwnIdentity returns a git whose commits are ralph's.
+func (g Git) WithOwnIdentity() Git {
+	g.Env = append(slices.Clip(g.Env), ownIdentity...)
+	return g
+}
+
+// CommitTree makes a commit of a tree, which no branch has.
+func (g Git) CommitTree(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree"}, parents...)
+	out, err := g.Feed(ctx, []byte(message+"\n"), append(args, tree)...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// WithoutFilters returns a git that reads files as they are on the disk, even if a filter is set
 // for them (gitattributes(5), "filter"), because a comparison would run the filter's program. A
 // file with a filter counts as changed unless its size and times are as in the index: only the
 // program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
-func (g git) withoutFilters(ctx context.Context) (git, error) {
-	names, err := g.filters(ctx)
+func (g Git) WithoutFilters(ctx context.Context) (Git, error) {
+	names, err := g.Filters(ctx)
 	if err != nil || len(names) == 0 {
 		return g, err
 	}
@@ -128,14 +147,13 @@ func (g git) withoutFilters(ctx context.Context) (git, error) {
 		filter := "filter." + name
 		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".smudge"}, [2]string{filter + ".required", "false"})
 	}
-	g.env = configured(g.env, settings)
-	return g, nil
+	return g.Configured(settings), nil
 }
 
-// filters returns the names of the filters that are set, sorted.
-func (g git) filters(ctx context.Context) ([]string, error) {
-	out, err := g.read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
-	if err != nil && exitCode(err) != 1 {
+// Filters returns the names of the filters that are set, sorted.
+func (g Git) Filters(ctx context.Context) ([]string, error) {
+	out, err := g.Read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+	if err != nil && ExitCode(err) != 1 {
 		return nil, err
 	}
 	var names []string
@@ -153,20 +171,21 @@ func (g git) filters(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// configured adds settings to an environment, where their names may contain any character
-// (git-config(1), GIT_CONFIG_COUNT).
-func configured(env []string, settings [][2]string) []string {
+// Configured returns a git with more settings. They are in the environment, where their names may
+// contain any character (git-config(1), GIT_CONFIG_COUNT).
+func (g Git) Configured(settings [][2]string) Git {
 	const countOf = "GIT_CONFIG_COUNT="
 	n := 0
-	for _, entry := range env {
+	for _, entry := range g.Env {
 		if count, ok := strings.CutPrefix(entry, countOf); ok {
 			n, _ = strconv.Atoi(count) // git itself refuses what is no number
 		}
 	}
-	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, countOf) })
+	env := slices.DeleteFunc(slices.Clone(g.Env), func(entry string) bool { return strings.HasPrefix(entry, countOf) })
 	for _, setting := range settings {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, setting[1]))
 		n++
 	}
-	return append(env, countOf+strconv.Itoa(n))
+	g.Env = append(env, countOf+strconv.Itoa(n))
+	return g
 }

@@ -99,7 +99,7 @@ func FuzzStatus(f *testing.F) {
 			return
 		}
 		for _, e := range s.entries {
-			if e.path == "" || strings.ContainsRune(e.path, 0) || isOwn(e.path) || (e.headID == "") != (e.headMode == "") && e.kind == '?' {
+			if e.path == "" || strings.ContainsRune(e.path, 0) || IsOwn(e.path) || (e.headID == "") != (e.headMode == "") && e.kind == '?' {
 				t.Fatalf("%+v", e)
 			}
 		}

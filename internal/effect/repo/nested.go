@@ -10,13 +10,13 @@ import (
 // Gitlinks returns the folders in the work tree around dir at which its index names another
 // repository. Time and environment are as in [TakeSnapshot].
 func Gitlinks(ctx context.Context, dir string, env ...string) (folders []string, err error) {
-	g := gitIn(dir, env...)
-	root, err := g.read(ctx, "rev-parse", "--show-toplevel")
+	g := In(dir, env...)
+	root, err := g.Read(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, fmt.Errorf("find the work tree: %w", err)
 	}
 	top := filepath.FromSlash(string(bytes.TrimSuffix(root, []byte("\n"))))
-	out, err := g.in(top).read(ctx, "ls-files", "-z", "--stage")
+	out, err := g.In(top).Read(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
 		return nil, fmt.Errorf("read the index: %w", err)
 	}
@@ -32,7 +32,7 @@ func Gitlinks(ctx context.Context, dir string, env ...string) (folders []string,
 // SettingNames returns the names in a file of git's settings, as git writes them: in lower case but
 // for their middle part. Files that it includes are not read.
 func SettingNames(ctx context.Context, file string) (names []string, err error) {
-	out, err := gitIn(filepath.Dir(file)).read(ctx, "config", "--file", file, "--no-includes", "--name-only", "-z", "--list")
+	out, err := In(filepath.Dir(file)).Read(ctx, "config", "--file", file, "--no-includes", "--name-only", "-z", "--list")
 	if err != nil {
 		return nil, fmt.Errorf("read the settings %s: %w", file, err)
 	}

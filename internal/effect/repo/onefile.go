@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
 // Uncommitted reports whether a file of a folder differs from the last commit, or is in none, so
 // that a new worktree would not have it as it is. Time and environment are as in [TakeSnapshot].
 func Uncommitted(ctx context.Context, dir, file string, env ...string) (bool, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	out, err := gitIn(dir, env...).read(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--", file)
+	out, err := In(dir, env...).Read(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--", file)
 	return len(out) > 0, err
 }
 
@@ -22,7 +21,7 @@ func Uncommitted(ctx context.Context, dir, file string, env ...string) (bool, er
 // reported: then the commit is that one. No hook, no filter and no program that signs runs. Time
 // and environment are as in [TakeSnapshot].
 func CommitFile(ctx context.Context, dir, file, message string, env ...string) (sha string, stat Stat, err error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
 	sha, stat, err = commitFile(ctx, dir, file, message, env)
 	if err != nil {
@@ -32,7 +31,7 @@ func CommitFile(ctx context.Context, dir, file, message string, env ...string) (
 }
 
 func commitFile(ctx context.Context, dir, file, message string, env []string) (sha string, stat Stat, err error) {
-	g, err := gitIn(dir, env...).withoutFilters(ctx)
+	g, err := In(dir, env...).WithoutFilters(ctx)
 	if err != nil {
 		return "", stat, err
 	}
@@ -52,23 +51,23 @@ func commitFile(ctx context.Context, dir, file, message string, env []string) (s
 	return sha, stat, err
 }
 
-func (g git) commitOnly(ctx context.Context, file, message string) (before, sha string, err error) {
-	if before, err = g.head(ctx); err != nil {
+func (g Git) commitOnly(ctx context.Context, file, message string) (before, sha string, err error) {
+	if before, err = g.Head(ctx); err != nil {
 		return "", "", err
 	}
 	args := []string{"commit", "--only", "--quiet", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", "--", ":(literal)" + file}
-	if _, err = g.line(ctx, "var", "GIT_COMMITTER_IDENT"); exitCode(err) > 0 { // git does not know who commits
-		g.env = append(slices.Clip(g.env), ownIdentity...)
+	if _, err = g.Line(ctx, "var", "GIT_COMMITTER_IDENT"); ExitCode(err) > 0 { // git does not know who commits
+		g = g.WithOwnIdentity()
 	}
-	if _, err = g.feed(ctx, []byte(message+"\n"), args...); err == nil {
-		sha, err = g.head(ctx)
+	if _, err = g.Feed(ctx, []byte(message+"\n"), args...); err == nil {
+		sha, err = g.Head(ctx)
 	}
 	return before, sha, err
 }
 
 // lastCommitOf returns the last commit that changed a file, and its parent, if it has this subject.
-func (g git) lastCommitOf(ctx context.Context, file, subject string) (before, sha string, err error) {
-	out, err := g.line(ctx, "rev-list", "--max-count=1", "--format=%P%n%s", "HEAD", "--", ":(literal)"+file)
+func (g Git) lastCommitOf(ctx context.Context, file, subject string) (before, sha string, err error) {
+	out, err := g.Line(ctx, "rev-list", "--max-count=1", "--format=%P%n%s", "HEAD", "--", ":(literal)"+file)
 	if err != nil {
 		return "", "", err
 	}

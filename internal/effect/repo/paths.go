@@ -15,10 +15,10 @@ import (
 func CommitPaths(ctx context.Context, dir, message string, paths []string, env ...string) (sha string, err error) {
 	r := runner{
 		Config: Config{Dir: dir, Timeout: defaultTimeout, lockWait: 2 * time.Second},
-		git:    git{argv: []string{"git"}, env: environment(env), dir: dir},
+		git:    Git{argv: []string{"git"}, Env: environment(env), Dir: dir},
 	}
 	words := []string{"commit"}
-	at, err := r.git.locate(ctx)
+	at, err := r.git.Locate(ctx)
 	if err != nil {
 		return "", r.fail(words, err, "")
 	}
@@ -52,7 +52,7 @@ func CommitPaths(ctx context.Context, dir, message string, paths []string, env .
 
 // commitPaths adds and commits. sha is the new commit; empty if there is none.
 func (r *runner) commitPaths(ctx context.Context, message string, paths []string) (sha string, err error) {
-	before, err := r.git.head(ctx)
+	before, err := r.git.Head(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -63,15 +63,15 @@ func (r *runner) commitPaths(ctx context.Context, message string, paths []string
 	if err := r.run(ctx, strings.Join(literal, "\x00"), "add", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 		return "", err
 	}
-	_, err = r.git.read(ctx, append([]string{"diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--"}, literal...)...)
-	if exitCode(err) != 1 {
+	_, err = r.git.Read(ctx, append([]string{"diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--"}, literal...)...)
+	if ExitCode(err) != 1 {
 		return "", err // nothing has changed, or git cannot know
 	}
 	// The message comes by standard input, as in addAndCommit.
 	failed := r.run(ctx, message+"\n", append([]string{"commit", "--only", "--cleanup=whitespace", "--file=-", "--"}, literal...)...)
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyTime)
 	defer cancel()
-	head, err := r.git.head(after)
+	head, err := r.git.Head(after)
 	if err != nil {
 		return "", errors.Join(failed, err)
 	}
@@ -82,12 +82,12 @@ func (r *runner) commitPaths(ctx context.Context, message string, paths []string
 }
 
 // notIgnored returns the paths that git does not ignore, or has recorded already.
-func (g git) notIgnored(ctx context.Context, paths []string) (kept []string, err error) {
+func (g Git) notIgnored(ctx context.Context, paths []string) (kept []string, err error) {
 	for _, path := range paths {
-		_, err := g.read(ctx, "check-ignore", "--quiet", "--", path)
+		_, err := g.Read(ctx, "check-ignore", "--quiet", "--", path)
 		switch {
 		case err == nil: // ignored
-		case exitCode(err) == 1:
+		case ExitCode(err) == 1:
 			kept = append(kept, path)
 		default:
 			return nil, err

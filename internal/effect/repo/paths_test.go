@@ -10,32 +10,32 @@ import (
 func TestCommitOfPaths(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("sub/plan/a", "1")
-	w.write("sub/plan/b*", "1")
-	w.write("sub/plan/bc", "1")
-	w.write("other", "1")
-	w.write("staged", "1")
-	w.write(".gitignore", "*.log\n")
-	w.write("sub/plan/x.log", "1")
-	w.git("add", "staged")
-	w.write("a", "changed\n")
+	w.Write("sub/plan/a", "1")
+	w.Write("sub/plan/b*", "1")
+	w.Write("sub/plan/bc", "1")
+	w.Write("other", "1")
+	w.Write("staged", "1")
+	w.Write(".gitignore", "*.log\n")
+	w.Write("sub/plan/x.log", "1")
+	w.Git("add", "staged")
+	w.Write("a", "changed\n")
 	paths := []string{"plan/a", "plan/b*", "plan/x.log"}
-	sha, err := CommitPaths(t.Context(), filepath.Join(w.dir, "sub"), "Archive the plan\n# x", paths)
-	if err != nil || sha != w.head() {
+	sha, err := CommitPaths(t.Context(), filepath.Join(w.Dir, "sub"), "Archive the plan\n# x", paths)
+	if err != nil || sha != w.Head() {
 		t.Fatalf("%q, %v", sha, err)
 	}
-	if got := w.git("show", "--format=%B", "--name-only", "HEAD"); got != "Archive the plan\n# x\n\n\nsub/plan/a\nsub/plan/b*" {
+	if got := w.Git("show", "--format=%B", "--name-only", "HEAD"); got != "Archive the plan\n# x\n\n\nsub/plan/a\nsub/plan/b*" {
 		t.Errorf("%q", got)
 	}
 	want := " M a\nA  staged\n?? .gitignore\n?? other\n?? sub/plan/bc"
-	if got := w.git("status", "--porcelain", "-uall"); got != strings.TrimSpace(want) && got != want {
+	if got := w.Git("status", "--porcelain", "-uall"); got != strings.TrimSpace(want) && got != want {
 		t.Errorf("left: %q", got)
 	}
 	// The same again, as after a crash.
-	if again, err := CommitPaths(t.Context(), filepath.Join(w.dir, "sub"), "x", paths); again != "" || err != nil || w.head() != sha {
+	if again, err := CommitPaths(t.Context(), filepath.Join(w.Dir, "sub"), "x", paths); again != "" || err != nil || w.Head() != sha {
 		t.Errorf("%q, %v", again, err)
 	}
-	if only, err := CommitPaths(t.Context(), w.dir, "x", []string{"sub/plan/x.log"}); only != "" || err != nil {
+	if only, err := CommitPaths(t.Context(), w.Dir, "x", []string{"sub/plan/x.log"}); only != "" || err != nil {
 		t.Errorf("an ignored path: %q, %v", only, err)
 	}
 }
@@ -43,10 +43,10 @@ func TestCommitOfPaths(t *testing.T) {
 func TestFirstCommitOfPaths(t *testing.T) {
 	t.Parallel()
 	w := unborn(t)
-	w.write("a", "1")
-	w.write("b", "1")
-	sha, err := CommitPaths(t.Context(), w.dir, "Begin", []string{"a"})
-	if err != nil || sha != w.head() || w.git("ls-files") != "a" {
+	w.Write("a", "1")
+	w.Write("b", "1")
+	sha, err := CommitPaths(t.Context(), w.Dir, "Begin", []string{"a"})
+	if err != nil || sha != w.Head() || w.Git("ls-files") != "a" {
 		t.Fatalf("%q, %v", sha, err)
 	}
 }
@@ -54,14 +54,14 @@ func TestFirstCommitOfPaths(t *testing.T) {
 func TestFailedCommitOfPaths(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("pre-commit", "echo no >&2; exit 1")
-	w.write("b", "1")
-	before := w.head()
-	sha, err := CommitPaths(t.Context(), w.dir, "x", []string{"b"})
-	if failed, ok := errors.AsType[*Error](err); sha != "" || !ok || !strings.Contains(failed.Output, "no") || w.head() != before {
+	w.Hook("pre-commit", "echo no >&2; exit 1")
+	w.Write("b", "1")
+	before := w.Head()
+	sha, err := CommitPaths(t.Context(), w.Dir, "x", []string{"b"})
+	if failed, ok := errors.AsType[*Error](err); sha != "" || !ok || !strings.Contains(failed.Output, "no") || w.Head() != before {
 		t.Fatalf("%q, %v", sha, err)
 	}
-	if got := w.git("status", "--porcelain"); got != "?? b" {
+	if got := w.Git("status", "--porcelain"); got != "?? b" {
 		t.Errorf("the index has changed: %q", got)
 	}
 	if _, err := CommitPaths(t.Context(), t.TempDir(), "x", []string{"b"}); !Absent(err) {

@@ -32,12 +32,12 @@ func (r *runner) push(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-func (g git) pushArguments(ctx context.Context) ([]string, error) {
-	branch, err := g.line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+func (g Git) pushArguments(ctx context.Context) ([]string, error) {
+	branch, err := g.Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
 	if err != nil || branch == "" {
 		return nil, ErrNoBranch
 	}
-	if _, err := g.read(ctx, "rev-parse", "--verify", "--quiet", "@{push}"); err == nil {
+	if _, err := g.Read(ctx, "rev-parse", "--verify", "--quiet", "@{push}"); err == nil {
 		return []string{"push"}, nil
 	}
 	remote, err := g.pushRemote(ctx, branch)
@@ -52,13 +52,13 @@ func (g git) pushArguments(ctx context.Context) ([]string, error) {
 
 // pushRemote returns the remote that a branch is pushed to (gitrevisions(7), @{push}): the one
 // that is set, else the only one, else origin.
-func (g git) pushRemote(ctx context.Context, branch string) (string, error) {
+func (g Git) pushRemote(ctx context.Context, branch string) (string, error) {
 	for _, key := range []string{"branch." + branch + ".pushRemote", "remote.pushDefault", "branch." + branch + ".remote"} {
 		if remote := g.setting(ctx, key); remote != "" && remote != "." && remote[0] != '-' {
 			return remote, nil
 		}
 	}
-	out, err := g.read(ctx, "remote")
+	out, err := g.Read(ctx, "remote")
 	names := strings.Fields(string(out))
 	switch {
 	case err != nil:
@@ -74,8 +74,8 @@ func (g git) pushRemote(ctx context.Context, branch string) (string, error) {
 const origin = "origin"
 
 // setting returns a setting of git's; empty if it is not set.
-func (g git) setting(ctx context.Context, key string) string {
-	value, err := g.line(ctx, "config", "--get", key)
+func (g Git) setting(ctx context.Context, key string) string {
+	value, err := g.Line(ctx, "config", "--get", key)
 	if err != nil {
 		return ""
 	}

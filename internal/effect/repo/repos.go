@@ -27,28 +27,28 @@ const (
 // Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
 // any the error satisfies [Absent]. Time and environment are as in [TakeSnapshot].
 func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	roots, err := gitIn(dir, env...).repos(ctx)
+	roots, err := In(dir, env...).repos(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find repositories: %w", err)
 	}
 	return roots, nil
 }
 
-func (g git) repos(ctx context.Context) ([]string, error) {
-	base, err := filepath.Abs(g.dir)
+func (g Git) repos(ctx context.Context) ([]string, error) {
+	base, err := filepath.Abs(g.Dir)
 	if err != nil {
 		return nil, err
 	}
-	at, outside := g.locate(ctx)
+	at, outside := g.Locate(ctx)
 	if outside != nil && !errors.Is(outside, ErrNoRepository) {
 		return nil, outside
 	}
 	var inside []string
 	if outside == nil {
-		base = at.root
-		if inside, err = g.in(at.root).notedRepos(ctx, at); err != nil {
+		base = at.Root
+		if inside, err = g.In(at.Root).notedRepos(ctx, at); err != nil {
 			return nil, err
 		}
 	}
@@ -68,24 +68,24 @@ func (g git) repos(ctx context.Context) ([]string, error) {
 }
 
 // notedRepos returns the repositories inside this one that it has recorded.
-func (g git) notedRepos(ctx context.Context, at workTree) ([]string, error) {
+func (g Git) notedRepos(ctx context.Context, at Location) ([]string, error) {
 	var found []string
 	keep := func(root string) {
-		inside, err := filepath.Rel(at.root, root)
-		if err == nil && filepath.IsLocal(inside) && inside != "." && !isOwn(filepath.ToSlash(inside)) && isRepository(root) {
+		inside, err := filepath.Rel(at.Root, root)
+		if err == nil && filepath.IsLocal(inside) && inside != "." && !IsOwn(filepath.ToSlash(inside)) && IsRepository(root) {
 			found = append(found, root)
 		}
 	}
-	modules, err := g.modules(ctx, at.root)
+	modules, err := g.modules(ctx, at.Root)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range modules {
-		keep(filepath.Join(at.root, path))
+		keep(filepath.Join(at.Root, path))
 	}
 	// gitrepository-layout(5): worktrees/<id>/gitdir holds the path of a linked worktree's .git
 	// file.
-	notes := filepath.Join(at.gitDir, "worktrees")
+	notes := filepath.Join(at.GitDir, "worktrees")
 	for _, id := range folders(notes) {
 		if path, err := safefile.ReadLinked(filepath.Join(notes, id, "gitdir"), maxPointer); err == nil {
 			keep(filepath.Dir(strings.TrimSuffix(string(path), "\n")))
@@ -95,13 +95,13 @@ func (g git) notedRepos(ctx context.Context, at workTree) ([]string, error) {
 }
 
 // modules returns the paths of a working tree's submodules from .gitmodules.
-func (g git) modules(ctx context.Context, root string) ([]string, error) {
+func (g Git) modules(ctx context.Context, root string) ([]string, error) {
 	if _, err := os.Lstat(filepath.Join(root, modulesFile)); err != nil {
 		return nil, nil
 	}
-	out, err := g.in(root).read(ctx, "config", "-z", "--file", modulesFile, "--get-regexp", `^submodule\..*\.path$`)
+	out, err := g.In(root).Read(ctx, "config", "-z", "--file", modulesFile, "--get-regexp", `^submodule\..*\.path$`)
 	// The agent may have left a file that git cannot read; the other repositories still count.
-	if err != nil && exitCode(err) < 0 {
+	if err != nil && ExitCode(err) < 0 {
 		return nil, err
 	}
 	var paths []string
@@ -127,7 +127,7 @@ func walk(ctx context.Context, base string) []string {
 			}
 			for _, name := range folders(folder) {
 				path := filepath.Join(folder, name)
-				if isRepository(path) {
+				if IsRepository(path) {
 					found = append(found, path)
 				}
 				next = append(next, path)
@@ -161,9 +161,9 @@ func folders(path string) []string {
 	return names
 }
 
-// isRepository reports whether a folder is the root of a working tree: it has a .git folder with a
+// IsRepository reports whether a folder is the root of a working tree: it has a .git folder with a
 // HEAD, or a .git file that says where such a folder is.
-func isRepository(path string) bool {
+func IsRepository(path string) bool {
 	dotGit := filepath.Join(path, ".git")
 	info, err := os.Lstat(dotGit)
 	switch {

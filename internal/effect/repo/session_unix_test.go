@@ -13,8 +13,8 @@ import (
 func TestHooksRunInOwnSession(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("pre-commit", "echo $$ > .git/said\nexec sleep 600")
-	w.write("a", "x")
+	w.Hook("pre-commit", "echo $$ > .git/said\nexec sleep 600")
+	w.Write("a", "x")
 	session := 0
 	_, err := w.runUntil(Config{Message: "x"}, func(text string) {
 		if pid, err := strconv.Atoi(text); err == nil {

@@ -13,9 +13,9 @@ import (
 // repository that had no commit. A name that is no commit here, or has been garbage-collected, is
 // ErrUnknownCommit. Time and environment are as in [TakeSnapshot].
 func Since(ctx context.Context, dir, oldHead string, env ...string) (int, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	n, err := gitIn(dir, env...).since(ctx, oldHead)
+	n, err := In(dir, env...).since(ctx, oldHead)
 	if err != nil {
 		return 0, fmt.Errorf("count new commits: %w", err)
 	}
@@ -25,9 +25,9 @@ func Since(ctx context.Context, dir, oldHead string, env ...string) (int, error)
 // Between returns the size of the difference between two commits; old is empty where there was
 // none. Time and environment are as in [TakeSnapshot].
 func Between(ctx context.Context, dir, old, head string, env ...string) (Stat, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	g := gitIn(dir, env...)
+	g := In(dir, env...)
 	for _, commit := range []string{old, head} {
 		if err := g.checkCommit(ctx, commit); err != nil {
 			return Stat{}, err
@@ -36,16 +36,16 @@ func Between(ctx context.Context, dir, old, head string, env ...string) (Stat, e
 	return g.between(ctx, old, head)
 }
 
-func (g git) since(ctx context.Context, oldHead string) (int, error) {
-	at, err := g.locate(ctx)
+func (g Git) since(ctx context.Context, oldHead string) (int, error) {
+	at, err := g.Locate(ctx)
 	if err != nil {
 		return 0, err
 	}
-	g = g.in(at.root)
+	g = g.In(at.Root)
 	if err := g.checkCommit(ctx, oldHead); err != nil {
 		return 0, err
 	}
-	head, err := g.head(ctx)
+	head, err := g.Head(ctx)
 	if err != nil || head == oldHead || head == "" {
 		return 0, err
 	}
@@ -53,7 +53,7 @@ func (g git) since(ctx context.Context, oldHead string) (int, error) {
 	if oldHead != "" {
 		args = append(args, "^"+oldHead)
 	}
-	count, err := g.line(ctx, args...)
+	count, err := g.Line(ctx, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -66,12 +66,12 @@ func (g git) since(ctx context.Context, oldHead string) (int, error) {
 
 // Branch returns the branch that HEAD names in the working tree around dir; empty if there is none.
 func Branch(ctx context.Context, dir string) string {
-	ctx, cancel := bounded(ctx, branchTime)
+	ctx, cancel := Bounded(ctx, branchTime)
 	defer cancel()
 	if !hasDotGit(dir) || checkFiles(dir) != nil {
 		return ""
 	}
-	name, err := gitIn(dir).line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+	name, err := In(dir).Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
 	if err != nil {
 		return ""
 	}
@@ -81,10 +81,10 @@ func Branch(ctx context.Context, dir string) string {
 // branchTime is short because a person waits, and a loop can be named without a branch.
 const branchTime = 3 * time.Second
 
-// head returns the commit that HEAD names; empty if there is none.
-func (g git) head(ctx context.Context) (string, error) {
-	head, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	if exitCode(err) == 1 {
+// Head returns the commit that HEAD names; empty if there is none.
+func (g Git) Head(ctx context.Context) (string, error) {
+	head, err := g.Line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if ExitCode(err) == 1 {
 		return "", nil
 	}
 	return head, err
@@ -92,15 +92,15 @@ func (g git) head(ctx context.Context) (string, error) {
 
 // checkCommit checks a commit's name from a caller; only a full one cannot be an option or a
 // branch.
-func (g git) checkCommit(ctx context.Context, commit string) error {
+func (g Git) checkCommit(ctx context.Context, commit string) error {
 	if commit == "" {
 		return nil
 	}
 	if raw, err := hex.DecodeString(commit); err != nil || len(raw) != 20 && len(raw) != 32 {
 		return fmt.Errorf("%w: %.80q is not a full commit name", ErrUnknownCommit, commit)
 	}
-	_, err := g.read(ctx, "cat-file", "-e", commit+"^{commit}")
-	if exitCode(err) > 0 {
+	_, err := g.Read(ctx, "cat-file", "-e", commit+"^{commit}")
+	if ExitCode(err) > 0 {
 		return errors.Join(fmt.Errorf("%w: %s", ErrUnknownCommit, commit), err)
 	}
 	return err

@@ -43,42 +43,42 @@ type Snapshot struct {
 // context.DeadlineExceeded. git has the environment env, or this process's if that is empty.
 // Without git or a repository the error satisfies [Absent].
 func TakeSnapshot(ctx context.Context, dir string, env ...string) (Snapshot, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	s, err := newInspector(dir, env...).snapshot(ctx)
+	s, err := NewInspector(dir, env...).snapshot(ctx)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("inspect the repository: %w", err)
 	}
 	return s, nil
 }
 
-// An inspector inspects one working tree. Nested ones share its budget.
-type inspector struct {
-	git
+// An Inspector inspects one working tree. Nested ones share its budget.
+type Inspector struct {
+	Git
 	budget *budget
 	depth  int // how many more levels of nested repositories are inspected
 }
 
-// newInspector returns an inspector whose reading takes less than 0.1 s on a processor with SHA-256
+// NewInspector returns an inspector whose reading takes less than 0.1 s on a processor with SHA-256
 // instructions, else 0.5 s.
-func newInspector(dir string, env ...string) inspector {
-	return inspector{git: gitIn(dir, env...), budget: &budget{file: 16 << 20, bytes: 128 << 20, repositories: 16, results: map[string]nestedResult{}}, depth: 3}
+func NewInspector(dir string, env ...string) Inspector {
+	return Inspector{Git: In(dir, env...), budget: &budget{file: 16 << 20, bytes: 128 << 20, repositories: 16, results: map[string]nestedResult{}}, depth: 3}
 }
 
-func (l inspector) snapshot(ctx context.Context) (Snapshot, error) {
-	at, err := l.locate(ctx)
+func (l Inspector) snapshot(ctx context.Context) (Snapshot, error) {
+	at, err := l.Locate(ctx)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	// In some git commands and settings, paths are relative to the current folder.
-	if l.git, err = l.in(at.root).withoutFilters(ctx); err != nil {
+	if l.Git, err = l.In(at.Root).WithoutFilters(ctx); err != nil {
 		return Snapshot{}, err
 	}
 	st, err := l.status(ctx)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	changed, err := l.changedModules(ctx, at.root, st.entries)
+	changed, err := l.changedModules(ctx, at.Root, st.entries)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -90,7 +90,7 @@ func (l inspector) snapshot(ctx context.Context) (Snapshot, error) {
 			return Snapshot{}, err
 		}
 	}
-	found, err := l.fingerprint(ctx, at.root, st.entries)
+	found, err := l.fingerprint(ctx, at.Root, st.entries)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -101,7 +101,7 @@ func (l inspector) snapshot(ctx context.Context) (Snapshot, error) {
 }
 
 // changedModules returns the submodules with uncommitted changes that are not in known.
-func (l inspector) changedModules(ctx context.Context, root string, known []entry) ([]entry, error) {
+func (l Inspector) changedModules(ctx context.Context, root string, known []entry) ([]entry, error) {
 	paths, err := l.modules(ctx, root)
 	if err != nil {
 		return nil, err
@@ -110,10 +110,10 @@ func (l inspector) changedModules(ctx context.Context, root string, known []entr
 	for _, path := range paths {
 		name := filepath.ToSlash(path)
 		is := func(e entry) bool { return strings.TrimSuffix(e.path, "/") == name }
-		if isOwn(name) || slices.ContainsFunc(known, is) || !isRepository(filepath.Join(root, path)) {
+		if IsOwn(name) || slices.ContainsFunc(known, is) || !IsRepository(filepath.Join(root, path)) {
 			continue
 		}
-		s, err := l.inspectNested(ctx, filepath.Join(root, path))
+		s, err := l.Nested(ctx, filepath.Join(root, path))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -129,8 +129,8 @@ const moduleMode = "160000"
 // errTooNested says that a repository is nested too deeply, or that too many were inspected.
 var errTooNested = errors.New("too deep inside, or one too many")
 
-// inspectNested inspects a nested repository, once in a snapshot.
-func (l inspector) inspectNested(ctx context.Context, path string) (Snapshot, error) {
+// Nested inspects a nested repository, once in a snapshot.
+func (l Inspector) Nested(ctx context.Context, path string) (Snapshot, error) {
 	if was, ok := l.budget.results[path]; ok {
 		return was.Snapshot, was.err
 	}
@@ -138,15 +138,15 @@ func (l inspector) inspectNested(ctx context.Context, path string) (Snapshot, er
 		return Snapshot{}, errTooNested
 	}
 	l.budget.repositories--
-	s, err := inspector{git: l.in(path), budget: l.budget, depth: l.depth - 1}.snapshot(ctx)
+	s, err := Inspector{Git: l.In(path), budget: l.budget, depth: l.depth - 1}.snapshot(ctx)
 	l.budget.results[path] = nestedResult{s, err}
 	return s, err
 }
 
 // againstHead counts changes of tracked files. Uncommitted changes in a submodule belong to the
 // submodule.
-func (g git) againstHead(ctx context.Context, head string) (Stat, error) {
-	base, err := g.treeOf(ctx, head)
+func (g Git) againstHead(ctx context.Context, head string) (Stat, error) {
+	base, err := g.TreeOf(ctx, head)
 	if err != nil {
 		return Stat{}, err
 	}
@@ -154,26 +154,26 @@ func (g git) againstHead(ctx context.Context, head string) (Stat, error) {
 }
 
 // between counts the difference of two commits; from may be empty.
-func (g git) between(ctx context.Context, from, to string) (Stat, error) {
-	base, err := g.treeOf(ctx, from)
+func (g Git) between(ctx context.Context, from, to string) (Stat, error) {
+	base, err := g.TreeOf(ctx, from)
 	if err != nil {
 		return Stat{}, err
 	}
 	return g.shortstat(ctx, "diff-tree", "-r", base, to)
 }
 
-// treeOf returns a name for a commit's tree, or the empty tree's name if there is no commit. That
+// TreeOf returns a name for a commit's tree, or the empty tree's name if there is no commit. That
 // name depends on the repository's hash function.
-func (g git) treeOf(ctx context.Context, commit string) (string, error) {
+func (g Git) TreeOf(ctx context.Context, commit string) (string, error) {
 	if commit != "" {
 		return commit, nil
 	}
-	return g.line(ctx, "hash-object", "-t", "tree", "--stdin")
+	return g.Line(ctx, "hash-object", "-t", "tree", "--stdin")
 }
 
-func (g git) shortstat(ctx context.Context, verb string, args ...string) (Stat, error) {
+func (g Git) shortstat(ctx context.Context, verb string, args ...string) (Stat, error) {
 	full := append([]string{verb, "-M", "--shortstat", "--no-ext-diff", "--no-textconv"}, args...)
-	line, err := g.line(ctx, append(append(full, "--"), withoutOwn...)...)
+	line, err := g.Line(ctx, append(append(full, "--"), withoutOwn...)...)
 	if err != nil {
 		return Stat{}, err
 	}

@@ -24,22 +24,22 @@ func TestSnapshotInEachHashKind(t *testing.T) {
 			if diff := cmp.Diff(Snapshot{Branch: clean.Branch, Fingerprint: clean.Fingerprint}, clean); diff != "" || len(clean.Fingerprint) != 64 {
 				t.Fatalf("an empty repository (-want +got):\n%s", diff)
 			}
-			w.write("a", "one\ntwo\n")
-			w.write("b", "no newline")
-			w.git("add", "a")
+			w.Write("a", "one\ntwo\n")
+			w.Write("b", "no newline")
+			w.Git("add", "a")
 			if s := w.see(); !s.Dirty || s.Stat != (Stat{Files: 2, Insertions: 3}) || s.Head != "" {
 				t.Fatalf("one file added and one untracked: %+v", s)
 			}
-			head := w.commit("begin")
+			head := w.Commit("begin")
 			if s := w.see(); s.Head != head || s.Dirty || s.Fingerprint != clean.Fingerprint || s.Files != 0 {
 				t.Fatalf("after the commit: %+v", s)
 			}
-			w.write("a", "one\nzwei\ndrei\n")
-			w.remove("b")
+			w.Write("a", "one\nzwei\ndrei\n")
+			w.Remove("b")
 			if s := w.see(); s.Stat != (Stat{Files: 2, Insertions: 2, Deletions: 2}) {
 				t.Fatalf("a changed and b gone: %+v", s)
 			}
-			w.git("checkout", "-q", "--detach")
+			w.Git("checkout", "-q", "--detach")
 			if s := w.see(); s.Head != head {
 				t.Fatalf("detached: %+v", s)
 			}
@@ -52,29 +52,29 @@ func TestSnapshotInEachHashKind(t *testing.T) {
 func TestFingerprintFollowsEveryByte(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("image", "x\x00y")
-	w.commit("with an image")
+	w.Write("image", "x\x00y")
+	w.Commit("with an image")
 	seen := map[string]string{}
 	for _, step := range []struct {
 		name string
 		do   func()
 	}{
 		{"nothing yet", func() {}},
-		{"a line is changed", func() { w.write("a", "one\ntwo\nthreE\n") }},
-		{"another byte in the same length", func() { w.write("a", "one\ntwo\nthrEE\n") }},
-		{"a byte in a binary file", func() { w.write("image", "x\x00z") }},
-		{"an untracked file", func() { w.write("new", "1") }},
-		{"its only byte is another one", func() { w.write("new", "2") }},
-		{"it is empty", func() { w.write("new", "") }},
-		{"it is moved", func() { w.git("add", "new"); w.git("mv", "new", "newer") }},
-		{"it can be executed", func() { must(t, os.Chmod(filepath.Join(w.dir, "newer"), 0o755)) }},
-		{"it is a link", func() { w.remove("newer"); must(t, os.Symlink("a", filepath.Join(w.dir, "newer"))) }},
-		{"the link leads elsewhere", func() { w.remove("newer"); must(t, os.Symlink("b", filepath.Join(w.dir, "newer"))) }},
-		{"a tracked file is gone", func() { w.remove("image") }},
-		{"a folder is in its place", func() { w.write("image/file", "x") }},
-		{"a file deep in new folders", func() { w.write("p/q/r/file", "x") }},
-		{"a tracked file is moved in the index", func() { w.git("mv", "a", "moved") }},
-		{"names that must be quoted", func() { w.write("p/ \"quoted\"\n\tünï 'x'", "x") }},
+		{"a line is changed", func() { w.Write("a", "one\ntwo\nthreE\n") }},
+		{"another byte in the same length", func() { w.Write("a", "one\ntwo\nthrEE\n") }},
+		{"a byte in a binary file", func() { w.Write("image", "x\x00z") }},
+		{"an untracked file", func() { w.Write("new", "1") }},
+		{"its only byte is another one", func() { w.Write("new", "2") }},
+		{"it is empty", func() { w.Write("new", "") }},
+		{"it is moved", func() { w.Git("add", "new"); w.Git("mv", "new", "newer") }},
+		{"it can be executed", func() { must(t, os.Chmod(filepath.Join(w.Dir, "newer"), 0o755)) }},
+		{"it is a link", func() { w.Remove("newer"); must(t, os.Symlink("a", filepath.Join(w.Dir, "newer"))) }},
+		{"the link leads elsewhere", func() { w.Remove("newer"); must(t, os.Symlink("b", filepath.Join(w.Dir, "newer"))) }},
+		{"a tracked file is gone", func() { w.Remove("image") }},
+		{"a folder is in its place", func() { w.Write("image/file", "x") }},
+		{"a file deep in new folders", func() { w.Write("p/q/r/file", "x") }},
+		{"a tracked file is moved in the index", func() { w.Git("mv", "a", "moved") }},
+		{"names that must be quoted", func() { w.Write("p/ \"quoted\"\n\tünï 'x'", "x") }},
 	} {
 		step.do()
 		first, again := w.see(), w.see()
@@ -91,11 +91,11 @@ func TestFingerprintFollowsEveryByte(t *testing.T) {
 	}
 
 	full := w.see().Fingerprint
-	w.git("add", "-A")
+	w.Git("add", "-A")
 	if s := w.see(); s.Fingerprint != full {
 		t.Error("adding everything to the index changed the fingerprint")
 	}
-	w.git("commit", "-qm", "all")
+	w.Git("commit", "-qm", "all")
 	if _, ok := seen[w.see().Fingerprint]; !ok {
 		t.Error("the fingerprint of a clean tree depends on HEAD")
 	}
@@ -104,12 +104,12 @@ func TestFingerprintFollowsEveryByte(t *testing.T) {
 func TestFingerprintCoversHEAD(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("a", "other\n")
+	w.Write("a", "other\n")
 	first := w.see()
-	w.git("stash", "-q")
-	w.write("a", "between\n")
-	w.commit("between")
-	w.write("a", "other\n")
+	w.Git("stash", "-q")
+	w.Write("a", "between\n")
+	w.Commit("between")
+	w.Write("a", "other\n")
 	if second := w.see(); second.Fingerprint == first.Fingerprint {
 		t.Error("the same file against another HEAD has the same fingerprint")
 	}
@@ -119,21 +119,21 @@ func TestRalphFolderIsLeftOut(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	clean := w.see()
-	w.write(".ralph/settings.json", "{}")
-	w.write("sub/.ralph/loop/task.md", "x")
+	w.Write(".ralph/settings.json", "{}")
+	w.Write("sub/.ralph/loop/task.md", "x")
 	if s := w.see(); s != clean {
 		t.Fatalf("untracked: %+v", s)
 	}
-	w.git("add", "-A")
+	w.Git("add", "-A")
 	if s := w.see(); s != clean {
 		t.Fatalf("added: %+v", s)
 	}
-	w.write("b", "x\n")
-	w.git("add", "b")
+	w.Write("b", "x\n")
+	w.Git("add", "b")
 	if s := w.see(); s.Stat != (Stat{Files: 1, Insertions: 1}) {
 		t.Fatalf("its lines are counted: %+v", s)
 	}
-	w.write("my.ralph", "x\n")
+	w.Write("my.ralph", "x\n")
 	if s := w.see(); s.Files != 2 {
 		t.Fatalf("a file of a similar name is not seen: %+v", s)
 	}
@@ -142,11 +142,11 @@ func TestRalphFolderIsLeftOut(t *testing.T) {
 func TestIgnoredFilesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write(".gitignore", "*.log\nbuild/\n")
-	w.commit("ignore")
+	w.Write(".gitignore", "*.log\nbuild/\n")
+	w.Commit("ignore")
 	clean := w.see()
-	w.write("x.log", "x")
-	w.write("build/out", "x")
+	w.Write("x.log", "x")
+	w.Write("build/out", "x")
 	if s := w.see(); s != clean {
 		t.Fatalf("%+v", s)
 	}
@@ -155,21 +155,21 @@ func TestIgnoredFilesAreLeftOut(t *testing.T) {
 func TestSnapshotChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("new", "x")
+	w.Write("new", "x")
 	// For a file that only seems changed, git status would write the index.
-	must(t, os.Chtimes(filepath.Join(w.dir, "a"), time.Time{}, time.Unix(1e9, 0)))
+	must(t, os.Chtimes(filepath.Join(w.Dir, "a"), time.Time{}, time.Unix(1e9, 0)))
 	before := w.listing()
 	w.see()
-	if _, err := Repos(t.Context(), w.dir); err != nil {
+	if _, err := Repos(t.Context(), w.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Since(t.Context(), w.dir, ""); err != nil {
+	if _, err := Since(t.Context(), w.Dir, ""); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, w.listing()); diff != "" {
 		t.Errorf("files changed (-before +after):\n%s", diff)
 	}
-	w.git("status")
+	w.Git("status")
 	if cmp.Equal(before, w.listing()) {
 		t.Error("git status changes nothing either, so this test proves nothing")
 	}
@@ -178,8 +178,8 @@ func TestSnapshotChangesNothing(t *testing.T) {
 func TestSnapshotDuringLockedIndex(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("a", "x")
-	w.write(".git/index.lock", "")
+	w.Write("a", "x")
+	w.Write(".git/index.lock", "")
 	if s := w.see(); s.Files != 1 {
 		t.Fatalf("%+v", s)
 	}
@@ -187,9 +187,9 @@ func TestSnapshotDuringLockedIndex(t *testing.T) {
 
 // listing has the size and time of change of every file, git's own among them.
 func (w tree) listing() map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[string]string{}
-	must(w.t, filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+	must(w.T, filepath.WalkDir(w.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -205,10 +205,10 @@ func (w tree) listing() map[string]string {
 func TestSnapshotFromSubfolder(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("config", "diff.relative", "true")
-	w.git("config", "status.relativePaths", "true")
-	w.write("a", "x\n")
-	w.write("sub/b", "x\n")
+	w.Git("config", "diff.relative", "true")
+	w.Git("config", "status.relativePaths", "true")
+	w.Write("a", "x\n")
+	w.Write("sub/b", "x\n")
 	if s := w.at("sub").see(); s != w.see() || s.Stat != (Stat{Files: 2, Insertions: 2, Deletions: 3}) {
 		t.Fatalf("%+v", s)
 	}
@@ -216,9 +216,9 @@ func TestSnapshotFromSubfolder(t *testing.T) {
 
 func TestSnapshotWithoutRepository(t *testing.T) {
 	t.Parallel()
-	bare := tree{t, t.TempDir()}
-	bare.git("init", "-q", "--bare")
-	for name, dir := range map[string]string{"a plain folder": t.TempDir(), "a bare repository": bare.dir, "git's own folder": filepath.Join(born(t).dir, ".git")} {
+	bare := treeIn(t, t.TempDir())
+	bare.Git("init", "-q", "--bare")
+	for name, dir := range map[string]string{"a plain folder": t.TempDir(), "a bare repository": bare.Dir, "git's own folder": filepath.Join(born(t).Dir, ".git")} {
 		if _, err := TakeSnapshot(t.Context(), dir); !errors.Is(err, ErrNoRepository) || !Absent(err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -229,7 +229,7 @@ func TestSnapshotWithoutRepository(t *testing.T) {
 			t.Errorf("commit in %s: %v", name, err)
 		}
 	}
-	if _, err := TakeSnapshot(t.Context(), filepath.Join(bare.dir, "missing")); !errors.Is(err, fs.ErrNotExist) || Absent(err) {
+	if _, err := TakeSnapshot(t.Context(), filepath.Join(bare.Dir, "missing")); !errors.Is(err, fs.ErrNotExist) || Absent(err) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
@@ -287,10 +287,10 @@ func TestAnswersInAnotherLanguage(t *testing.T) {
 func TestRepositoryInEnvironmentIsIgnored(t *testing.T) {
 	other := born(t)
 	w := born(t)
-	w.write("new", "x")
-	t.Setenv("GIT_DIR", filepath.Join(other.dir, ".git"))
-	t.Setenv("GIT_WORK_TREE", other.dir)
-	t.Setenv("GIT_INDEX_FILE", filepath.Join(other.dir, ".git", "index"))
+	w.Write("new", "x")
+	t.Setenv("GIT_DIR", filepath.Join(other.Dir, ".git"))
+	t.Setenv("GIT_WORK_TREE", other.Dir)
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(other.Dir, ".git", "index"))
 	t.Setenv("GIT_LITERAL_PATHSPECS", "1")
 	if s := w.see(); s.Files != 1 {
 		t.Fatalf("%+v", s)
@@ -305,7 +305,7 @@ func TestSnapshotIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := TakeSnapshot(ctx, born(t).dir); !errors.Is(err, why) {
+	if _, err := TakeSnapshot(ctx, born(t).Dir); !errors.Is(err, why) {
 		t.Fatal(err)
 	}
 }
@@ -313,11 +313,11 @@ func TestSnapshotIsCanceled(t *testing.T) {
 func TestLargeFileFingerprint(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("big", "12345")
-	w.write("small", "1234")
+	w.Write("big", "12345")
+	w.Write("small", "1234")
 	see := func(b budget) Snapshot {
 		t.Helper()
-		s, err := inspector{git: gitIn(w.dir), budget: &b}.snapshot(t.Context())
+		s, err := Inspector{Git: In(w.Dir), budget: &b}.snapshot(t.Context())
 		must(t, err)
 		return s
 	}
@@ -334,7 +334,7 @@ func TestLargeFileFingerprint(t *testing.T) {
 	if s := see(budget{file: 5, bytes: 8}); !s.Partial {
 		t.Fatalf("one byte too many: %+v", s)
 	}
-	must(t, os.Chtimes(filepath.Join(w.dir, "big"), time.Time{}, time.Unix(1e9, 0)))
+	must(t, os.Chtimes(filepath.Join(w.Dir, "big"), time.Time{}, time.Unix(1e9, 0)))
 	if s := see(budget{file: 4, bytes: 100}); s.Fingerprint == byFile.Fingerprint {
 		t.Error("another time of change, the same fingerprint")
 	}
@@ -346,8 +346,8 @@ func TestUnreadableFile(t *testing.T) {
 		t.Skip("root reads everything")
 	}
 	w := born(t)
-	w.write("closed", "x")
-	must(t, os.Chmod(filepath.Join(w.dir, "closed"), 0))
+	w.Write("closed", "x")
+	must(t, os.Chmod(filepath.Join(w.Dir, "closed"), 0))
 	if s := w.see(); !s.Partial || s.Files != 1 {
 		t.Fatalf("%+v", s)
 	}
@@ -356,11 +356,11 @@ func TestUnreadableFile(t *testing.T) {
 func TestLinkInPlaceOfFolder(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("sub/file", "x\n")
-	w.commit("sub")
+	w.Write("sub/file", "x\n")
+	w.Commit("sub")
 	outside := t.TempDir()
-	w.remove("sub")
-	must(t, os.Symlink(outside, filepath.Join(w.dir, "sub")))
+	w.Remove("sub")
+	must(t, os.Symlink(outside, filepath.Join(w.Dir, "sub")))
 	first := w.see()
 	if first.Partial || first.Files != 2 {
 		t.Fatalf("%+v", first)
@@ -375,19 +375,19 @@ func TestSubmodulesAndRepositoriesInside(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	lib := born(t)
-	w.git("submodule", "--quiet", "add", lib.dir, "lib")
-	w.commit("with lib")
+	w.Git("submodule", "--quiet", "add", lib.Dir, "lib")
+	w.Commit("with lib")
 	seen := map[string]string{w.see().Fingerprint: "all was clean"}
 	for _, step := range []struct {
 		name string
 		do   func()
 	}{
-		{"a file in the submodule is changed", func() { w.write("lib/a", "1") }},
-		{"and changed again", func() { w.write("lib/a", "2") }},
-		{"the submodule has a commit", func() { w.at("lib").commit("in lib") }},
-		{"a repository without commits inside", func() { w.write("inner/file", "1"); w.at("inner").git("init", "-q") }},
-		{"a file in it is changed", func() { w.write("inner/file", "2") }},
-		{"it has a commit", func() { w.at("inner").commit("in inner") }},
+		{"a file in the submodule is changed", func() { w.Write("lib/a", "1") }},
+		{"and changed again", func() { w.Write("lib/a", "2") }},
+		{"the submodule has a commit", func() { w.at("lib").Commit("in lib") }},
+		{"a repository without commits inside", func() { w.Write("inner/file", "1"); w.at("inner").Git("init", "-q") }},
+		{"a file in it is changed", func() { w.Write("inner/file", "2") }},
+		{"it has a commit", func() { w.at("inner").Commit("in inner") }},
 	} {
 		step.do()
 		s := w.see()
@@ -397,27 +397,27 @@ func TestSubmodulesAndRepositoriesInside(t *testing.T) {
 		seen[s.Fingerprint] = step.name
 	}
 
-	roots, err := Repos(t.Context(), w.dir)
-	if diff := cmp.Diff([]string{w.dir, filepath.Join(w.dir, "inner"), filepath.Join(w.dir, "lib")}, roots); diff != "" || err != nil {
+	roots, err := Repos(t.Context(), w.Dir)
+	if diff := cmp.Diff([]string{w.Dir, filepath.Join(w.Dir, "inner"), filepath.Join(w.Dir, "lib")}, roots); diff != "" || err != nil {
 		t.Errorf("repos: %v\n%s", err, diff)
 	}
 
 	// A submodule that has not been fetched is no repository.
-	w.git("config", "--file", ".git/modules-with-ghost", "submodule.ghost.path", "ghost")
-	must(t, os.Mkdir(filepath.Join(w.dir, "ghost"), 0o755))
-	modules := readFile(t, filepath.Join(w.dir, ".gitmodules"))
-	w.write(".gitmodules", modules+readFile(t, filepath.Join(w.dir, ".git/modules-with-ghost")))
-	if again, err := Repos(t.Context(), w.dir); !cmp.Equal(again, roots) || err != nil {
+	w.Git("config", "--file", ".git/modules-with-ghost", "submodule.ghost.path", "ghost")
+	must(t, os.Mkdir(filepath.Join(w.Dir, "ghost"), 0o755))
+	modules := readFile(t, filepath.Join(w.Dir, ".gitmodules"))
+	w.Write(".gitmodules", modules+readFile(t, filepath.Join(w.Dir, ".git/modules-with-ghost")))
+	if again, err := Repos(t.Context(), w.Dir); !cmp.Equal(again, roots) || err != nil {
 		t.Errorf("with a submodule that is not there: %q, %v", again, err)
 	}
-	w.write(".gitmodules", modules)
+	w.Write(".gitmodules", modules)
 
 	// git would record inner as a submodule that cannot be cloned.
 	r, err := w.run(Config{AddUntracked: true, Message: "Take it along"})
 	if err != nil || !cmp.Equal(r.Left, []string{"inner/"}) || r.Stat.Files != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if files := w.git("show", "--name-only", "--format="); files != "lib" {
+	if files := w.Git("show", "--name-only", "--format="); files != "lib" {
 		t.Errorf("committed: %q", files)
 	}
 	if r, err := w.run(Config{AddUntracked: true, Message: "Once more"}); err != nil || !r.Nothing {
@@ -428,8 +428,8 @@ func TestSubmodulesAndRepositoriesInside(t *testing.T) {
 func TestSubmoduleWithoutItsRepository(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("submodule", "--quiet", "add", born(t).dir, "lib")
-	w.remove("lib/.git")
+	w.Git("submodule", "--quiet", "add", born(t).Dir, "lib")
+	w.Remove("lib/.git")
 	// Only the repository around it would answer here.
 	if s := w.see(); s.Files != 2 || s.Partial {
 		t.Fatalf("%+v", s)
@@ -439,43 +439,43 @@ func TestSubmoduleWithoutItsRepository(t *testing.T) {
 func TestLinkedWorktree(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("worktree", "add", "-q", "-b", "side", "deep/er/than/the/walk/goes")
-	w.git("worktree", "add", "-q", "-b", "own", ".ralph/loop/worktree")
+	w.Git("worktree", "add", "-q", "-b", "side", "deep/er/than/the/walk/goes")
+	w.Git("worktree", "add", "-q", "-b", "own", ".ralph/loop/worktree")
 	side := w.at("deep/er/than/the/walk/goes")
-	side.write("new", "x\n")
-	if s := side.see(); s.Head != w.head() || s.Files != 1 {
+	side.Write("new", "x\n")
+	if s := side.see(); s.Head != w.Head() || s.Files != 1 {
 		t.Fatalf("%+v", s)
 	}
 	// A worktree of ralph's own is in .ralph, but nothing in it is.
-	if s := w.at(".ralph/loop/worktree").see(); s.Head != w.head() || s.Dirty {
+	if s := w.at(".ralph/loop/worktree").see(); s.Head != w.Head() || s.Dirty {
 		t.Fatalf("%+v", s)
 	}
-	w.write(".ralph/loop/worktree/new", "x")
+	w.Write(".ralph/loop/worktree/new", "x")
 	if s := w.at(".ralph/loop/worktree").see(); s.Files != 1 {
 		t.Fatalf("%+v", s)
 	}
-	roots, err := Repos(t.Context(), w.dir)
-	if diff := cmp.Diff([]string{w.dir, side.dir}, roots); diff != "" || err != nil {
+	roots, err := Repos(t.Context(), w.Dir)
+	if diff := cmp.Diff([]string{w.Dir, side.Dir}, roots); diff != "" || err != nil {
 		t.Errorf("repos: %v\n%s", err, diff)
 	}
 	r, err := side.run(Config{AddUntracked: true, Message: "On the side"})
-	if err != nil || r.SHA != side.head() || r.SHA == w.head() {
+	if err != nil || r.SHA != side.Head() || r.SHA == w.Head() {
 		t.Fatalf("%+v, %v", r, err)
 	}
 }
 
 func TestReposWithoutOuterRepository(t *testing.T) {
 	t.Parallel()
-	top := tree{t, resolved(t, t.TempDir())}
+	top := treeIn(t, resolved(t, t.TempDir()))
 	for _, name := range []string{"one", "two/b", "x/y/z", "x/y/z/deeper", "node_modules/n", ".ralph/r"} {
-		top.write(name+"/file", "")
-		top.at(name).git("init", "-q")
+		top.Write(name+"/file", "")
+		top.at(name).Git("init", "-q")
 	}
-	top.write("fake/.git", "nothing of the kind")
-	top.write("fake2/.git/config", "")
-	must(t, os.Symlink("one", filepath.Join(top.dir, "link")))
-	roots, err := Repos(t.Context(), top.dir)
-	want := []string{filepath.Join(top.dir, "one"), filepath.Join(top.dir, "two/b"), filepath.Join(top.dir, "x/y/z")}
+	top.Write("fake/.git", "nothing of the kind")
+	top.Write("fake2/.git/config", "")
+	must(t, os.Symlink("one", filepath.Join(top.Dir, "link")))
+	roots, err := Repos(t.Context(), top.Dir)
+	want := []string{filepath.Join(top.Dir, "one"), filepath.Join(top.Dir, "two/b"), filepath.Join(top.Dir, "x/y/z")}
 	if diff := cmp.Diff(want, roots); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -492,23 +492,23 @@ func TestOperationsInProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := conflicting(t)
-			if out, err := w.try(begin...); err == nil {
+			if out, err := w.Try(begin...); err == nil {
 				t.Fatalf("no conflict: %s", out)
 			}
 			if s := w.see(); !s.Dirty {
 				t.Fatalf("%+v", s)
 			}
-			head := w.head()
-			before := w.git("status", "--porcelain")
+			head := w.Head()
+			before := w.Git("status", "--porcelain")
 			_, err := w.run(Config{AddUntracked: true, Message: "x"})
 			e, ok := errors.AsType[*Error](err)
 			if !ok || !errors.Is(err, ErrUnfinished) || !strings.Contains(e.Hint(), "git "+name+" --abort") {
 				t.Fatalf("%v", err)
 			}
-			if w.head() != head || w.git("status", "--porcelain") != before {
+			if w.Head() != head || w.Git("status", "--porcelain") != before {
 				t.Error("the refused commit changed something")
 			}
-			w.git(name, "--abort")
+			w.Git(name, "--abort")
 			if s := w.see(); s.Dirty {
 				t.Fatalf("after the abort: %+v", s)
 			}
@@ -521,22 +521,15 @@ func TestOperationsInProgress(t *testing.T) {
 func conflicting(t *testing.T) tree {
 	t.Helper()
 	w := born(t)
-	w.git("checkout", "-q", "-b", "other")
-	w.write("a", "theirs\n")
-	w.commit("theirs")
-	w.git("checkout", "-q", "main")
-	w.write("a", "ours\n")
-	w.commit("ours")
-	w.write("a", "ours again\n")
-	w.commit("ours again")
+	w.Git("checkout", "-q", "-b", "other")
+	w.Write("a", "theirs\n")
+	w.Commit("theirs")
+	w.Git("checkout", "-q", "main")
+	w.Write("a", "ours\n")
+	w.Commit("ours")
+	w.Write("a", "ours again\n")
+	w.Commit("ours again")
 	return w
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestWorkTree(t *testing.T) {

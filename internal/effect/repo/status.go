@@ -18,32 +18,32 @@ const ownFolder = ".ralph"
 // tree.
 var withoutOwn = []string{".", ":(exclude,glob)**/" + ownFolder, ":(exclude,glob)**/" + ownFolder + "/**"}
 
-func isOwn(path string) bool {
+func IsOwn(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ownFolder)
 }
 
-// A workTree is a working tree and the folder of git's files for it alone: its index, its HEAD, the
+// A Location is a working tree and the folder of git's files for it alone: its index, its HEAD, the
 // operation in progress.
-type workTree struct{ root, gitDir string }
+type Location struct{ Root, GitDir string }
 
-// locate finds the working tree around the folder.
-func (g git) locate(ctx context.Context) (workTree, error) {
-	if !hasDotGit(g.dir) {
-		return workTree{}, ErrNoRepository
+// Locate finds the working tree around the folder.
+func (g Git) Locate(ctx context.Context) (Location, error) {
+	if !hasDotGit(g.Dir) {
+		return Location{}, ErrNoRepository
 	}
-	if err := checkFiles(g.dir); err != nil {
-		return workTree{}, err
+	if err := checkFiles(g.Dir); err != nil {
+		return Location{}, err
 	}
 	// The word between the paths separates them: they may contain newlines.
-	out, err := g.read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
+	out, err := g.Read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
 	if err != nil {
-		return workTree{}, err
+		return Location{}, err
 	}
 	root, gitDir, ok := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\ntrue\n")
 	if !ok {
-		return workTree{}, ErrNoRepository
+		return Location{}, ErrNoRepository
 	}
-	return workTree{filepath.FromSlash(root), filepath.FromSlash(gitDir)}, nil
+	return Location{filepath.FromSlash(root), filepath.FromSlash(gitDir)}, nil
 }
 
 // hasDotGit reports whether the folder or one around it has an entry .git, without which there is
@@ -63,6 +63,19 @@ func WorkTree(dir string) (string, error) {
 		return "", fmt.Errorf("find the work tree of %s: %w", dir, err)
 	}
 	return cmp.Or(top(at), at), nil
+}
+
+// Inside returns the place of a folder in its repository, with slashes; "." for the root.
+func Inside(dir string) (string, error) {
+	root, err := WorkTree(dir)
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	inside, err := filepath.Rel(root, dir)
+	return filepath.ToSlash(inside), err
 }
 
 func resolve(dir string) (string, error) {
@@ -98,10 +111,18 @@ var operations = []struct{ file, name, abort string }{
 	{"REVERT_HEAD", "revert", "git revert --abort"},
 }
 
+// CheckFinished returns an *Error with [ErrUnfinished] in an operation that waits to be finished.
+func (p Location) CheckFinished() error {
+	if op, abort := p.operation(); op != "" {
+		return &Error{Doing: "git " + op, Err: fmt.Errorf("it is %w", ErrUnfinished), hint: "finish it, or call it off with '" + abort + "'"}
+	}
+	return nil
+}
+
 // operation returns the operation in progress; empty if there is none.
-func (p workTree) operation() (name, abort string) {
+func (p Location) operation() (name, abort string) {
 	for _, op := range operations {
-		if _, err := os.Lstat(filepath.Join(p.gitDir, filepath.FromSlash(op.file))); err == nil {
+		if _, err := os.Lstat(filepath.Join(p.GitDir, filepath.FromSlash(op.file))); err == nil {
 			return op.name, op.abort
 		}
 	}
@@ -129,8 +150,8 @@ type entry struct {
 // use its cache of untracked files. Renames are not detected: git would have to compare contents.
 // Uncommitted changes in submodules are left out: git would look there with that submodule's own
 // settings.
-func (g git) status(ctx context.Context) (status, error) {
-	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty")
+func (g Git) status(ctx context.Context) (status, error) {
+	out, err := g.Read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty")
 	if err != nil {
 		return status{}, err
 	}
@@ -158,7 +179,7 @@ func parseStatus(out []byte) (status, error) {
 		if !ok {
 			return status{}, fmt.Errorf("read git status: unknown record %.80q", record)
 		}
-		if !isOwn(e.path) {
+		if !IsOwn(e.path) {
 			s.entries = append(s.entries, e)
 		}
 	}

@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		c.lockWait = 2 * time.Second
 	}
 	c.Message = strings.TrimSpace(clean(c.Message))
-	r := runner{Config: c, git: git{argv: words, env: environment(c.Env), dir: c.Dir}}
+	r := runner{Config: c, git: Git{argv: words, Env: environment(c.Env), Dir: c.Dir}}
 	for _, task := range c.Tasks {
 		if err := r.task(ctx, task); err != nil {
 			return r.result, err
@@ -108,7 +108,7 @@ func commandWords(command string) []string {
 
 type runner struct {
 	Config
-	git    git
+	git    Git
 	result Result
 }
 
@@ -143,13 +143,13 @@ func (r *runner) task(ctx context.Context, task string) error {
 // commitWith lets a program other than git commit. If it calls git, or keeps a repository that git
 // reads too, a moved HEAD shows the commit. If git sees nothing, the program's exit code counts.
 func (r *runner) commitWith(ctx context.Context, words []string) error {
-	seen := runner{Config: r.Config, git: git{argv: []string{"git"}, env: r.git.env, dir: r.git.dir}}
-	before, unseen := seen.git.head(ctx)
+	seen := runner{Config: r.Config, git: Git{argv: []string{"git"}, Env: r.git.Env, Dir: r.git.Dir}}
+	before, unseen := seen.git.Head(ctx)
 	failed := r.run(ctx, "", slices.Concat(words, []string{"-am", r.Message})...)
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyTime)
 	defer cancel()
-	head, err := seen.git.head(after)
+	head, err := seen.git.Head(after)
 	moved := unseen == nil && err == nil && head != before
 	if failed != nil && !moved {
 		return failed
@@ -173,8 +173,8 @@ func (r *runner) isGit() bool {
 
 // isLevel reports whether git knows that this branch has nothing to push. If git cannot know, push
 // itself says what is missing.
-func (g git) isLevel(ctx context.Context) bool {
-	ahead, err := g.line(ctx, "rev-list", "--count", "@{push}..HEAD", "--")
+func (g Git) isLevel(ctx context.Context) bool {
+	ahead, err := g.Line(ctx, "rev-list", "--count", "@{push}..HEAD", "--")
 	return err == nil && ahead == "0"
 }
 
@@ -184,9 +184,9 @@ func (r *runner) run(ctx context.Context, stdin string, args ...string) error {
 	defer cancel()
 	out := process.Tail{Max: maxTail}
 	// If git still starts an editor, it is ":", which accepts the text unchanged (git-var(1)).
-	env := append(slices.Clip(r.git.env), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:")
+	env := append(slices.Clip(r.git.Env), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:")
 	err := run(limited, process.Command{
-		Argv: slices.Concat(r.git.argv, args), Dir: r.git.dir, Env: env, Stdin: []byte(stdin), Stdout: &out, Stderr: &out, Grace: grace,
+		Argv: slices.Concat(r.git.argv, args), Dir: r.git.Dir, Env: env, Stdin: []byte(stdin), Stdout: &out, Stderr: &out, Grace: grace,
 		LeaveStrays: true, // such as the connection that ssh keeps for later (ControlPersist)
 	})
 	if errors.Is(err, exec.ErrNotFound) && r.isGit() {

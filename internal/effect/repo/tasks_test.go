@@ -21,24 +21,24 @@ func TestCommitInEachHashKind(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			w := unborn(t, "--object-format="+format)
-			w.write("a", "one\n")
-			w.write(".ralph/loop/task.md", "x")
+			w.Write("a", "one\n")
+			w.Write(".ralph/loop/task.md", "x")
 			first, err := w.run(Config{AddUntracked: true, Message: "Begin"})
-			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Begin", Stat: Stat{1, 1, 0}}, first); diff != "" || err != nil {
+			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.Head(), Message: "Begin", Stat: Stat{1, 1, 0}}, first); diff != "" || err != nil {
 				t.Fatalf("%v (-want +got):\n%s", err, diff)
 			}
-			w.write("a", "eins\n")
-			w.write("new", "not taken along\n")
+			w.Write("a", "eins\n")
+			w.Write("new", "not taken along\n")
 			second, err := w.run(Config{Message: "Translate"})
-			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Translate", Stat: Stat{1, 1, 1}, New: []string{"new"}}, second); diff != "" || err != nil {
+			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.Head(), Message: "Translate", Stat: Stat{1, 1, 1}, New: []string{"new"}}, second); diff != "" || err != nil {
 				t.Fatalf("%v (-want +got):\n%s", err, diff)
 			}
 			// The same again, as after a crash.
 			again, err := w.run(Config{})
-			if diff := cmp.Diff(Result{Skipped: []string{"commit"}, Nothing: true, New: []string{"new"}}, again); diff != "" || err != nil || w.head() != second.SHA {
+			if diff := cmp.Diff(Result{Skipped: []string{"commit"}, Nothing: true, New: []string{"new"}}, again); diff != "" || err != nil || w.Head() != second.SHA {
 				t.Fatalf("%v (-want +got):\n%s", err, diff)
 			}
-			if s := w.git("status", "--porcelain"); s != "?? .ralph/\n?? new" {
+			if s := w.Git("status", "--porcelain"); s != "?? .ralph/\n?? new" {
 				t.Fatalf("left: %q", s)
 			}
 		})
@@ -48,21 +48,21 @@ func TestCommitInEachHashKind(t *testing.T) {
 func TestOnlyRalphFolderIsNothing(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write(".ralph/settings.json", "{}")
-	w.commit("with settings")
-	w.write(".ralph/settings.json", "{ }")
-	w.write("sub/.ralph/x", "")
+	w.Write(".ralph/settings.json", "{}")
+	w.Commit("with settings")
+	w.Write(".ralph/settings.json", "{ }")
+	w.Write("sub/.ralph/x", "")
 	for _, all := range []bool{false, true} {
 		if r, err := w.run(Config{AddUntracked: all, Message: "x"}); err != nil || !r.Nothing {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	w.write("b", "")
-	w.write("a", "x\n")
+	w.Write("b", "")
+	w.Write("a", "x\n")
 	if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || r.Stat.Files != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if files := w.git("show", "--name-only", "--format="); files != "a\nb" {
+	if files := w.Git("show", "--name-only", "--format="); files != "a\nb" {
 		t.Errorf("committed: %q", files)
 	}
 }
@@ -70,8 +70,8 @@ func TestOnlyRalphFolderIsNothing(t *testing.T) {
 func TestRalphFolderMayBeIgnored(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write(".gitignore", ".ralph\n")
-	w.write(".ralph/x", "")
+	w.Write(".gitignore", ".ralph\n")
+	w.Write(".ralph/x", "")
 	if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || r.Stat.Files != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -80,9 +80,9 @@ func TestRalphFolderMayBeIgnored(t *testing.T) {
 func TestStagedFilesAreCommitted(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("staged", "1\n")
-	w.git("add", "staged")
-	w.write("new", "1\n")
+	w.Write("staged", "1\n")
+	w.Git("add", "staged")
+	w.Write("new", "1\n")
 	if r, err := w.run(Config{Message: "x"}); err != nil || r.Stat.Files != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -91,14 +91,14 @@ func TestStagedFilesAreCommitted(t *testing.T) {
 func TestStagedAndRevertedIsNothing(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("a", "other")
-	w.git("add", "a")
-	w.write("a", "one\ntwo\nthree\n")
-	before := w.index()
+	w.Write("a", "other")
+	w.Git("add", "a")
+	w.Write("a", "one\ntwo\nthree\n")
+	before := w.Index()
 	if r, err := w.run(Config{Message: "x"}); err != nil || !r.Nothing || r.Committed {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if w.index() != before {
+	if w.Index() != before {
 		t.Error("the index is another one")
 	}
 }
@@ -106,21 +106,21 @@ func TestStagedAndRevertedIsNothing(t *testing.T) {
 func TestMessagesArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("config", "commit.cleanup", "strip")
+	w.Git("config", "commit.cleanup", "strip")
 	for _, message := range []string{
 		"--amend", "-", `"quoted" 'twice' $(touch x) \n`, "#1 is a number", "Subject\n\n# A heading\n- an item", "Ünï ☃", "%s %H",
 	} {
-		w.write("a", message)
-		r, err := Run(t.Context(), Config{Dir: w.dir, Tasks: []string{"commit"}, Message: message}) // git is what is meant
+		w.Write("a", message)
+		r, err := Run(t.Context(), Config{Dir: w.Dir, Tasks: []string{"commit"}, Message: message}) // git is what is meant
 		if err != nil || r.Message != message {
 			t.Errorf("%q became %q, %v", message, r.Message, err)
 		}
-		if got := w.git("log", "-1", "--format=%B"); strings.TrimSpace(got) != message {
+		if got := w.Git("log", "-1", "--format=%B"); strings.TrimSpace(got) != message {
 			t.Errorf("%q: git has %q", message, got)
 		}
 	}
 	for _, none := range []string{"", " \n", "\x00"} {
-		w.write("a", "none")
+		w.Write("a", "none")
 		if r, err := w.run(Config{Message: none}); !errors.Is(err, ErrNoMessage) || r.Committed {
 			t.Errorf("%q: %+v, %v", none, r, err)
 		}
@@ -132,9 +132,9 @@ func TestNamesAreNames(t *testing.T) {
 	w := born(t)
 	names := []string{"-n", "--all", ":(exclude)x", "with\nnewline", "q\"uo'te", "tab\t", "ünï", "*", "a b", "sub/ lead"}
 	for _, name := range names {
-		w.write(name, "x\n")
+		w.Write(name, "x\n")
 	}
-	must(t, os.Symlink("nowhere", filepath.Join(w.dir, "link")))
+	must(t, os.Symlink("nowhere", filepath.Join(w.Dir, "link")))
 	if s := w.see(); s.Files != len(names)+1 || s.Partial {
 		t.Fatalf("%+v", s)
 	}
@@ -150,15 +150,15 @@ func TestFailingHookRestoresIndex(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := born(t)
-			w.write("staged", "x\n")
-			w.git("add", "staged")
-			w.write("planned", "x\n")
-			w.git("add", "-N", "planned")
-			w.write("a", "x\n")
-			w.write("new", "x\n")
-			w.hook(hook, "echo the tests fail\necho in main.go >&2\nexit 3")
-			head, shown := w.head(), w.git("status", "--porcelain")
-			before := w.index() // after git status, which may write it
+			w.Write("staged", "x\n")
+			w.Git("add", "staged")
+			w.Write("planned", "x\n")
+			w.Git("add", "-N", "planned")
+			w.Write("a", "x\n")
+			w.Write("new", "x\n")
+			w.Hook(hook, "echo the tests fail\necho in main.go >&2\nexit 3")
+			head, shown := w.Head(), w.Git("status", "--porcelain")
+			before := w.Index() // after git status, which may write it
 			r, err := w.run(Config{AddUntracked: true, Message: "x", Tasks: []string{"commit", "no-such-task"}})
 			e, ok := errors.AsType[*Error](err)
 			if !ok || e.Doing != "git commit" || e.Output != "the tests fail\nin main.go" || !strings.HasSuffix(e.Error(), "in main.go") {
@@ -167,10 +167,10 @@ func TestFailingHookRestoresIndex(t *testing.T) {
 			if diff := cmp.Diff(Result{}, r); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if w.head() != head || w.index() != before || w.git("status", "--porcelain") != shown {
+			if w.Head() != head || w.Index() != before || w.Git("status", "--porcelain") != shown {
 				t.Error("something is not as it was")
 			}
-			w.remove(".git/hooks/" + hook)
+			w.Remove(".git/hooks/" + hook)
 			if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || r.Stat.Files != 4 {
 				t.Fatalf("without the hook: %+v, %v", r, err)
 			}
@@ -181,37 +181,37 @@ func TestFailingHookRestoresIndex(t *testing.T) {
 func TestFailingHookBeforeFirstCommit(t *testing.T) {
 	t.Parallel()
 	w := unborn(t)
-	w.write("a", "x\n")
-	w.hook("pre-commit", "exit 1")
+	w.Write("a", "x\n")
+	w.Hook("pre-commit", "exit 1")
 	if _, err := w.run(Config{AddUntracked: true, Message: "x"}); err == nil {
 		t.Fatal("committed")
 	}
-	if s := w.git("status", "--porcelain"); s != "?? a" {
+	if s := w.Git("status", "--porcelain"); s != "?? a" {
 		t.Errorf("%q", s)
 	}
-	if _, err := os.Lstat(filepath.Join(w.dir, ".git/index")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(w.Dir, ".git/index")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is an index: %v", err)
 	}
 }
 
 // index is what git's index holds, with its time of change.
 func (w tree) index() string {
-	w.t.Helper()
-	path := filepath.Join(w.dir, ".git/index")
+	w.T.Helper()
+	path := filepath.Join(w.Dir, ".git/index")
 	content, err := os.ReadFile(path)
-	must(w.t, err)
+	must(w.T, err)
 	info, err := os.Stat(path)
-	must(w.t, err)
+	must(w.T, err)
 	return info.ModTime().String() + info.Mode().String() + string(content)
 }
 
 func TestHooksMayChangeTheCommit(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("pre-commit", "echo formatted > a && echo made > b && git add a b")
-	w.hook("commit-msg", `echo "[T-1] $(cat "$1")" > "$1"`)
-	w.hook("post-commit", "exit 1")
-	w.write("a", "x\n")
+	w.Hook("pre-commit", "echo formatted > a && echo made > b && git add a b")
+	w.Hook("commit-msg", `echo "[T-1] $(cat "$1")" > "$1"`)
+	w.Hook("post-commit", "exit 1")
+	w.Write("a", "x\n")
 	r, err := w.run(Config{Message: "Change it"})
 	if err != nil || r.Message != "[T-1] Change it" || r.Stat.Files != 2 || w.see().Dirty {
 		t.Fatalf("%+v, %v", r, err)
@@ -221,11 +221,11 @@ func TestHooksMayChangeTheCommit(t *testing.T) {
 func TestHookMayUnstageEverything(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("pre-commit", "git reset -q --hard")
-	w.write("new", "x")
-	w.git("add", "new")
+	w.Hook("pre-commit", "git reset -q --hard")
+	w.Write("new", "x")
+	w.Git("add", "new")
 	// git looks for something to commit before its hooks only.
-	if r, err := w.run(Config{Message: "x"}); err != nil || r.Stat != (Stat{}) || r.SHA != w.head() {
+	if r, err := w.run(Config{Message: "x"}); err != nil || r.Stat != (Stat{}) || r.SHA != w.Head() {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if r, err := w.run(Config{Message: "x"}); err != nil || !r.Nothing {
@@ -238,26 +238,26 @@ func TestHangingHook(t *testing.T) {
 	w := born(t)
 	// It reads from the terminal, then waits for a child: there must be no terminal, and neither of
 	// the two may be left.
-	w.hook("pre-commit", "(read x < /dev/tty) 2>/dev/null && exit 9\nread x && exit 9\nsleep 600 &\necho $! > .git/sleeper\necho waiting\necho > .git/said\nwait")
-	w.write("a", "x")
-	before := w.index()
+	w.Hook("pre-commit", "(read x < /dev/tty) 2>/dev/null && exit 9\nread x && exit 9\nsleep 600 &\necho $! > .git/sleeper\necho waiting\necho > .git/said\nwait")
+	w.Write("a", "x")
+	before := w.Index()
 	r, err := w.runUntil(Config{Message: "x"}, func(string) {})
 	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, errStopped) || e.Output != "waiting" || r.Committed {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if w.index() != before {
+	if w.Index() != before {
 		t.Error("the index is another one")
 	}
-	waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.dir, ".git/sleeper"))))
+	waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.Dir, ".git/sleeper"))))
 }
 
 func TestCommitEndedInLastHook(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("post-commit", "echo made > .git/said\nexec sleep 600")
-	w.write("a", "x")
+	w.Hook("post-commit", "echo made > .git/said\nexec sleep 600")
+	w.Write("a", "x")
 	r, err := w.runUntil(Config{Message: "x"}, func(string) {})
-	if !errors.Is(err, errStopped) || !r.Committed || r.SHA != w.head() || w.see().Dirty {
+	if !errors.Is(err, errStopped) || !r.Committed || r.SHA != w.Head() || w.see().Dirty {
 		t.Fatalf("%+v, %v", r, err)
 	}
 }
@@ -266,10 +266,10 @@ var errStopped = errors.New("the loop is stopped")
 
 // runUntil calls said with what a hook writes to the FIFO .git/said, and then cancels.
 func (w tree) runUntil(c Config, said func(text string)) (Result, error) {
-	w.t.Helper()
-	fifo := filepath.Join(w.dir, ".git/said")
-	must(w.t, exec.Command("mkfifo", fifo).Run())
-	ctx, cancel := context.WithCancelCause(w.t.Context())
+	w.T.Helper()
+	fifo := filepath.Join(w.Dir, ".git/said")
+	must(w.T, exec.Command("mkfifo", fifo).Run())
+	ctx, cancel := context.WithCancelCause(w.T.Context())
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		text, _ := os.ReadFile(fifo)
@@ -277,7 +277,7 @@ func (w tree) runUntil(c Config, said func(text string)) (Result, error) {
 		cancel(errStopped)
 	})
 	defer reader.Wait()
-	c.Dir, c.Command, c.Tasks = w.dir, "git", []string{"commit"}
+	c.Dir, c.Command, c.Tasks = w.Dir, "git", []string{"commit"}
 	return Run(ctx, c)
 }
 
@@ -308,13 +308,13 @@ func TestBackgroundProcessIsLeft(t *testing.T) {
 func TestLeftLock(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("a", "x")
-	w.write(".git/index.lock", "")
+	w.Write("a", "x")
+	w.Write(".git/index.lock", "")
 	_, err := w.run(Config{Message: "x"})
-	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrLocked) || !strings.Contains(e.Hint(), filepath.Join(w.dir, ".git/index.lock")) {
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrLocked) || !strings.Contains(e.Hint(), filepath.Join(w.Dir, ".git/index.lock")) {
 		t.Fatalf("%v", err)
 	}
-	if _, err := os.Lstat(filepath.Join(w.dir, ".git/index.lock")); err != nil {
+	if _, err := os.Lstat(filepath.Join(w.Dir, ".git/index.lock")); err != nil {
 		t.Error("another git's lock was removed")
 	}
 }
@@ -322,21 +322,21 @@ func TestLeftLock(t *testing.T) {
 func TestLockIsAwaited(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write(".git/index.lock", "")
-	at, err := gitIn(w.dir).locate(t.Context())
+	w.Write(".git/index.lock", "")
+	at, err := In(w.Dir).Locate(t.Context())
 	must(t, err)
 	done := make(chan error)
 	go func() { done <- waitForLock(t.Context(), at, time.Minute) }()
-	w.remove(".git/index.lock")
+	w.Remove(".git/index.lock")
 	must(t, <-done)
 }
 
 func TestLockTakenBetweenCalls(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("a", "x")
+	w.Write("a", "x")
 	// The hook acts as another git that locks the index meanwhile.
-	w.hook("pre-commit", "touch .git/index.lock; exit 1")
+	w.Hook("pre-commit", "touch .git/index.lock; exit 1")
 	_, err := w.run(Config{Message: "x"})
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "restore the index") {
 		t.Fatalf("%v", err)
@@ -346,17 +346,17 @@ func TestLockTakenBetweenCalls(t *testing.T) {
 func TestMissingAuthor(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("config", "user.useConfigOnly", "true") // otherwise git may make an address from the machine's name
-	w.write("a", "x")
+	w.Git("config", "user.useConfigOnly", "true") // otherwise git may make an address from the machine's name
+	w.Write("a", "x")
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_AUTHOR") || strings.HasPrefix(entry, "GIT_COMMITTER") || strings.HasPrefix(entry, "EMAIL")
 	})
-	before := w.index()
+	before := w.Index()
 	_, err := w.run(Config{Message: "x", Env: env})
 	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrNoIdentity) || !strings.Contains(e.Hint(), "user.email") {
 		t.Fatalf("%v", err)
 	}
-	if w.index() != before {
+	if w.Index() != before {
 		t.Error("the index is another one")
 	}
 }
@@ -364,16 +364,16 @@ func TestMissingAuthor(t *testing.T) {
 func TestConflictsWithoutAnOperation(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("a", "stashed\n")
-	w.git("stash", "-q")
-	w.write("a", "committed\n")
-	w.commit("other")
-	if out, err := w.try("stash", "pop"); err == nil {
+	w.Write("a", "stashed\n")
+	w.Git("stash", "-q")
+	w.Write("a", "committed\n")
+	w.Commit("other")
+	if out, err := w.Try("stash", "pop"); err == nil {
 		t.Fatal(out)
 	}
-	before := w.index()
+	before := w.Index()
 	_, err := w.run(Config{AddUntracked: true, Message: "x"})
-	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnmerged) || e.Hint() == "" || !strings.Contains(err.Error(), `"a"`) || w.index() != before {
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnmerged) || e.Hint() == "" || !strings.Contains(err.Error(), `"a"`) || w.Index() != before {
 		t.Fatalf("%v", err)
 	}
 }
@@ -381,37 +381,37 @@ func TestConflictsWithoutAnOperation(t *testing.T) {
 func TestCommitOnDetachedHead(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("checkout", "-q", "--detach")
-	w.write("a", "x")
+	w.Git("checkout", "-q", "--detach")
+	w.Write("a", "x")
 	r, err := w.run(Config{Message: "x", Tasks: []string{"commit", "push"}})
-	if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "git push" || !r.Committed || r.SHA != w.head() || !cmp.Equal(r.Done, []string{"commit"}) {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "git push" || !r.Committed || r.SHA != w.Head() || !cmp.Equal(r.Done, []string{"commit"}) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 }
 
 // sign has commits signed by a shell script.
 func (w tree) sign(script string) {
-	w.t.Helper()
-	w.write(".git/signer", "#!/bin/sh\n"+script+"\n")
-	must(w.t, os.Chmod(filepath.Join(w.dir, ".git/signer"), 0o755))
-	w.git("config", "commit.gpgSign", "true")
-	w.git("config", "gpg.program", filepath.Join(w.dir, ".git/signer"))
+	w.T.Helper()
+	w.Write(".git/signer", "#!/bin/sh\n"+script+"\n")
+	must(w.T, os.Chmod(filepath.Join(w.Dir, ".git/signer"), 0o755))
+	w.Git("config", "commit.gpgSign", "true")
+	w.Git("config", "gpg.program", filepath.Join(w.Dir, ".git/signer"))
 }
 
 func TestSigningWithoutKeyFails(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.sign(`echo "at $GPG_TTY." > .git/asked; echo no key for you >&2; (read x < /dev/tty) 2>/dev/null && exit 0; exit 2`)
-	w.write("a", "x")
-	before := w.index()
+	w.Write("a", "x")
+	before := w.Index()
 	_, err := w.run(Config{Message: "x", Env: append(os.Environ(), "GPG_TTY=/dev/pts/7")})
 	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Output, "failed to sign") {
 		t.Fatalf("%v", err)
 	}
-	if asked := readFile(t, filepath.Join(w.dir, ".git/asked")); asked != "at .\n" {
+	if asked := readFile(t, filepath.Join(w.Dir, ".git/asked")); asked != "at .\n" {
 		t.Errorf("asked %s", asked)
 	}
-	if w.index() != before {
+	if w.Index() != before {
 		t.Error("the index is another one")
 	}
 }
@@ -422,19 +422,19 @@ func TestWaitingSigningEnds(t *testing.T) {
 	for patience := 100 * time.Millisecond; ; patience *= 2 {
 		w := born(t)
 		w.sign("sleep 600 & echo $! > .git/sleeper; mv .git/sleeper .git/asked; wait")
-		w.write("a", "x")
-		before := w.index()
+		w.Write("a", "x")
+		before := w.Index()
 		r, err := w.run(Config{Message: "x", Timeout: patience})
 		if !errors.Is(err, context.DeadlineExceeded) || r.Committed {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if _, err := os.Lstat(filepath.Join(w.dir, ".git/asked")); err != nil {
+		if _, err := os.Lstat(filepath.Join(w.Dir, ".git/asked")); err != nil {
 			continue // git has not come that far in that time
 		}
-		if w.index() != before || readFile(t, filepath.Join(w.dir, "a")) != "x" {
+		if w.Index() != before || readFile(t, filepath.Join(w.Dir, "a")) != "x" {
 			t.Error("the index or the work is another one")
 		}
-		waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.dir, ".git/asked"))))
+		waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.Dir, ".git/asked"))))
 		return
 	}
 }
@@ -442,20 +442,20 @@ func TestWaitingSigningEnds(t *testing.T) {
 func TestFurtherWordsOfATask(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("pre-commit", "exit 1")
-	w.write("a", "x")
+	w.Hook("pre-commit", "exit 1")
+	w.Write("a", "x")
 	r, err := w.run(Config{Message: "x", Tasks: []string{"commit  --no-verify --signoff", " ", "tag v1"}})
-	if err != nil || !cmp.Equal(r.Skipped, []string{" "}) || len(r.Done) != 2 || !strings.Contains(r.Message, "Signed-off-by: Ada") || w.git("rev-parse", "v1") != r.SHA {
+	if err != nil || !cmp.Equal(r.Skipped, []string{" "}) || len(r.Done) != 2 || !strings.Contains(r.Message, "Signed-off-by: Ada") || w.Git("rev-parse", "v1") != r.SHA {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	w.git("config", "core.editor", "touch edited; false")
+	w.Git("config", "core.editor", "touch edited; false")
 	if _, err := w.run(Config{Tasks: []string{"tag --annotate v2"}}); err == nil {
 		t.Fatal("a tag without a message was made")
 	}
-	if _, err := os.Lstat(filepath.Join(w.dir, "edited")); err == nil {
+	if _, err := os.Lstat(filepath.Join(w.Dir, "edited")); err == nil {
 		t.Error("an editor was opened")
 	}
-	w.write("a", "y")
+	w.Write("a", "y")
 	if r, err := w.run(Config{Message: "x", Tasks: []string{"commit --dry-run"}}); err != nil || !r.Nothing || r.Committed {
 		t.Fatalf("a commit that makes none: %+v, %v", r, err)
 	}
@@ -464,36 +464,36 @@ func TestFurtherWordsOfATask(t *testing.T) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	remote := tree{t, t.TempDir()}
-	remote.git("init", "-q", "--bare")
-	w.git("remote", "add", "origin", remote.dir)
-	w.git("push", "-q", "-u", "origin", "main")
+	remote := treeIn(t, t.TempDir())
+	remote.Git("init", "-q", "--bare")
+	w.Git("remote", "add", "origin", remote.Dir)
+	w.Git("push", "-q", "-u", "origin", "main")
 	both := Config{Message: "x", Tasks: []string{"commit", "push"}}
 
 	if r, err := w.run(both); err != nil || !cmp.Equal(r.Skipped, both.Tasks) || len(r.Done) != 0 {
 		t.Fatalf("nothing to do: %+v, %v", r, err)
 	}
-	w.write("a", "1")
-	if r, err := w.run(both); err != nil || !cmp.Equal(r.Done, both.Tasks) || remote.git("rev-parse", "main") != r.SHA {
+	w.Write("a", "1")
+	if r, err := w.run(both); err != nil || !cmp.Equal(r.Done, both.Tasks) || remote.Git("rev-parse", "main") != r.SHA {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	w.write("a", "2")
-	own := w.commit("the agent's own commit")
-	if r, err := w.run(both); err != nil || !r.Nothing || remote.git("rev-parse", "main") != own {
+	w.Write("a", "2")
+	own := w.Commit("the agent's own commit")
+	if r, err := w.run(both); err != nil || !r.Nothing || remote.Git("rev-parse", "main") != own {
 		t.Fatalf("a commit of the agent waits: %+v, %v", r, err)
 	}
 
-	w.write("a", "3")
-	must(t, os.MkdirAll(filepath.Join(remote.dir, "hooks"), 0o755))
-	refuse := filepath.Join(remote.dir, "hooks/pre-receive")
+	w.Write("a", "3")
+	must(t, os.MkdirAll(filepath.Join(remote.Dir, "hooks"), 0o755))
+	refuse := filepath.Join(remote.Dir, "hooks/pre-receive")
 	must(t, os.WriteFile(refuse, []byte("#!/bin/sh\necho main is protected\nexit 1\n"), 0o755))
 	r, err := w.run(both)
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Doing != "git push" || !strings.Contains(e.Output, "main is protected") || r.SHA != w.head() || !cmp.Equal(r.Done, []string{"commit"}) {
+	if !ok || e.Doing != "git push" || !strings.Contains(e.Output, "main is protected") || r.SHA != w.Head() || !cmp.Equal(r.Done, []string{"commit"}) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	must(t, os.Remove(refuse))
-	if again, err := w.run(both); err != nil || !again.Nothing || !cmp.Equal(again.Done, []string{"push"}) || remote.git("rev-parse", "main") != r.SHA {
+	if again, err := w.run(both); err != nil || !again.Nothing || !cmp.Equal(again.Done, []string{"push"}) || remote.Git("rev-parse", "main") != r.SHA {
 		t.Fatalf("done again after the failure: %+v, %v", again, err)
 	}
 }
@@ -517,7 +517,7 @@ func TestAnotherProgram(t *testing.T) {
 	}
 	must(t, os.Rename(program, filepath.Join(dir, "hg")))
 	r, err = Run(t.Context(), Config{Dir: dir, Command: "/bin/sh " + filepath.Join(dir, "hg"), Tasks: []string{"refuse", "after"}})
-	if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "sh refuse" || exitCode(err) != 1 || len(r.Done) != 0 {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "sh refuse" || ExitCode(err) != 1 || len(r.Done) != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if said := readFile(t, filepath.Join(dir, "said")); said != `[commit][-am][-Add a "door"][push][--all][refuse]` {
@@ -532,20 +532,20 @@ func TestAnotherProgram(t *testing.T) {
 func TestAnotherProgramCommitsToGit(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	before := w.head()
+	before := w.Head()
 	program := filepath.Join(t.TempDir(), "stack")
 	must(t, os.WriteFile(program, []byte("#!/bin/sh\nif [ \"$1\" = commit ]; then git \"$@\" || exit; exit $(cat \"$0.code\"); fi\n"), 0o755))
 	must(t, os.WriteFile(program+".code", []byte("0"), 0o644))
-	w.write("a", "one\ntwo\n")
+	w.Write("a", "one\ntwo\n")
 	r, err := w.run(Config{Command: program, Tasks: []string{"commit"}, Message: "Add two lines\n\nBecause."})
-	if err != nil || r.SHA != w.head() || r.SHA == before || r.Message != "Add two lines\n\nBecause." || r.Stat.Files != 1 {
+	if err != nil || r.SHA != w.Head() || r.SHA == before || r.Message != "Add two lines\n\nBecause." || r.Stat.Files != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	// It has committed, and failed after that.
 	must(t, os.WriteFile(program+".code", []byte("7"), 0o644))
-	w.write("a", "three\n")
+	w.Write("a", "three\n")
 	r, err = w.run(Config{Command: program, Tasks: []string{"commit"}, Message: "Three"})
-	if exitCode(err) != 7 || !r.Committed || r.SHA != w.head() || len(r.Done) != 0 {
+	if ExitCode(err) != 7 || !r.Committed || r.SHA != w.Head() || len(r.Done) != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	// It fails, with nothing to commit.

@@ -9,12 +9,12 @@ import (
 )
 
 // worktreeTime bounds the making of one work tree, in which git writes all files.
-const worktreeTime = 30 * time.Minute
+const WorktreeTime = 30 * time.Minute
 
 // AddWorktree makes a linked work tree of the repository around dir at path, which must not exist,
 // with a branch; a new one begins at the commit base. No hook and no filter of the repository runs,
 // so a file of Git LFS is a pointer. Submodules are empty, and a sparse checkout is as sparse. If
-// it is killed, [DropWorktree] removes what there is.
+// it is killed, keep.DropWorktree removes what there is.
 func AddWorktree(ctx context.Context, dir, path, branch, base string, made bool, env ...string) error {
 	g, err := unfiltered(ctx, dir, env)
 	if err == nil {
@@ -22,7 +22,7 @@ func AddWorktree(ctx context.Context, dir, path, branch, base string, made bool,
 		if made {
 			args = []string{"worktree", "add", "--quiet", "--no-track", "-b", branch, path, base}
 		}
-		_, err = g.read(ctx, args...)
+		_, err = g.Read(ctx, args...)
 	}
 	if err != nil {
 		err = fmt.Errorf("make the worktree: %w", err)
@@ -31,33 +31,33 @@ func AddWorktree(ctx context.Context, dir, path, branch, base string, made bool,
 }
 
 // unfiltered returns the git of the work tree around dir, with time enough to write all files.
-func unfiltered(ctx context.Context, dir string, env []string) (git, error) {
-	g := gitIn(dir, env...)
-	at, err := g.locate(ctx)
+func unfiltered(ctx context.Context, dir string, env []string) (Git, error) {
+	g := In(dir, env...)
+	at, err := g.Locate(ctx)
 	if err != nil {
 		return g, err
 	}
-	g, err = g.in(at.root).withoutFilters(ctx)
-	g.limit = worktreeTime
+	g, err = g.In(at.Root).WithoutFilters(ctx)
+	g.Limit = WorktreeTime
 	return g, err
 }
 
 // HasBranch reports whether the repository around dir has a branch.
 func HasBranch(ctx context.Context, dir, branch string, env ...string) bool {
-	_, err := gitIn(dir, env...).read(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
+	_, err := In(dir, env...).Read(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
 	return err == nil
 }
 
 // IsCheckedOut reports whether a work tree of the repository around dir has a branch checked out,
 // so that no other one can have it.
 func IsCheckedOut(ctx context.Context, dir, branch string, env ...string) bool {
-	path, err := gitIn(dir, env...).line(ctx, "for-each-ref", "--format=%(worktreepath)", "refs/heads/"+branch)
+	path, err := In(dir, env...).Line(ctx, "for-each-ref", "--format=%(worktreepath)", "refs/heads/"+branch)
 	return err == nil && path != ""
 }
 
 // MakeBranch makes a branch at the HEAD of the work tree around dir. One that exists is an error.
 func MakeBranch(ctx context.Context, dir, branch string, env ...string) error {
-	if _, err := gitIn(dir, env...).read(ctx, "branch", "--no-track", branch, "HEAD"); err != nil {
+	if _, err := In(dir, env...).Read(ctx, "branch", "--no-track", branch, "HEAD"); err != nil {
 		return fmt.Errorf("make the branch %s: %w", branch, err)
 	}
 	return nil
@@ -66,19 +66,19 @@ func MakeBranch(ctx context.Context, dir, branch string, env ...string) error {
 // BranchBase returns the commit of a branch or, for one that does not exist, that of HEAD. A name
 // that no branch can have is an error, and so is a repository without a commit: [ErrNoCommits].
 func BranchBase(ctx context.Context, dir, branch string, env ...string) (string, error) {
-	g := gitIn(dir, env...)
-	if _, err := g.locate(ctx); err != nil {
+	g := In(dir, env...)
+	if _, err := g.Locate(ctx); err != nil {
 		return "", err
 	}
-	if _, err := g.read(ctx, "check-ref-format", "--branch", branch); err != nil || strings.HasPrefix(branch, "-") {
+	if _, err := g.Read(ctx, "check-ref-format", "--branch", branch); err != nil || strings.HasPrefix(branch, "-") {
 		return "", &Error{Doing: "git branch", Err: fmt.Errorf("%q is no name of a branch", branch), hint: "choose another name"}
 	}
 	from := "HEAD"
 	if HasBranch(ctx, dir, branch, env...) {
 		from = "refs/heads/" + branch
 	}
-	commit, err := g.line(ctx, "rev-parse", "--verify", "--quiet", from+"^{commit}")
-	if exitCode(err) == 1 {
+	commit, err := g.Line(ctx, "rev-parse", "--verify", "--quiet", from+"^{commit}")
+	if ExitCode(err) == 1 {
 		return "", ErrNoCommits
 	}
 	return commit, err
@@ -95,13 +95,13 @@ func Untracked(ctx context.Context, dir string, patterns []string, env ...string
 	for _, p := range patterns {
 		args = append(args, "--exclude="+p)
 	}
-	out, err := g.read(ctx, args...)
+	out, err := g.Read(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find files that git does not track: %w", err)
 	}
 	var names []string
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name != "" && !strings.HasSuffix(name, "/") && !isOwn(name) {
+		if name != "" && !strings.HasSuffix(name, "/") && !IsOwn(name) {
 			names = append(names, name)
 		}
 	}
@@ -111,60 +111,25 @@ func Untracked(ctx context.Context, dir string, patterns []string, env ...string
 // GitFolders returns the folders of git that a commit in the work tree around dir changes: its own,
 // and for a linked work tree that of the repository.
 func GitFolders(ctx context.Context, dir string, env ...string) ([]string, error) {
-	g := gitIn(dir, env...)
-	at, err := g.locate(ctx)
+	g := In(dir, env...)
+	at, err := g.Locate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	common, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	common, err := g.Line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return nil, err
 	}
-	if common == at.gitDir {
+	if common == at.GitDir {
 		return []string{common}, nil
 	}
-	return []string{common, at.gitDir}, nil
+	return []string{common, at.GitDir}, nil
 }
 
 // RepairWorktree tells the repository around dir that a linked work tree was moved to path.
 func RepairWorktree(ctx context.Context, dir, path string, env ...string) error {
-	if _, err := gitIn(dir, env...).read(ctx, "worktree", "repair", path); err != nil {
+	if _, err := In(dir, env...).Read(ctx, "worktree", "repair", path); err != nil {
 		return fmt.Errorf("repair the worktree: %w", err)
-	}
-	return nil
-}
-
-// DropWorktree removes a linked work tree with everything in it, also one that was made in part. A
-// missing one is no error.
-func DropWorktree(ctx context.Context, dir, path string, env ...string) error {
-	// The git of a start that was killed may still be writing there.
-	for n := 1; ; n++ {
-		err := dropWorktree(ctx, dir, path, env)
-		if err == nil || Absent(err) || n == dropTries {
-			return err
-		}
-		select {
-		case <-time.After(dropPause):
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
-
-const (
-	dropTries = 50
-	dropPause = 200 * time.Millisecond
-)
-
-func dropWorktree(ctx context.Context, dir, path string, env []string) error {
-	g := gitIn(dir, env...)
-	g.limit = worktreeTime
-	out, err := g.read(ctx, "worktree", "list", "--porcelain", "-z")
-	if err == nil && strings.Contains("\x00"+string(out), "\x00worktree "+path+"\x00") {
-		_, err = g.read(ctx, "worktree", "remove", "--force", "--force", path) // twice, for one that is locked while it is made
-	}
-	if err != nil {
-		return fmt.Errorf("remove the worktree: %w", err)
 	}
 	return nil
 }
@@ -179,11 +144,11 @@ type Work struct {
 
 // InspectWork returns the work in the work tree at path.
 func InspectWork(ctx context.Context, path string, env ...string) (w Work, err error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	g := gitIn(path, env...)
-	if g, err = g.withoutFilters(ctx); err == nil {
-		w, err = g.work(ctx)
+	g := In(path, env...)
+	if g, err = g.WithoutFilters(ctx); err == nil {
+		w, err = g.Work(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("inspect the worktree: %w", err)
@@ -191,14 +156,14 @@ func InspectWork(ctx context.Context, path string, env ...string) (w Work, err e
 	return w, err
 }
 
-func (g git) work(ctx context.Context) (w Work, err error) {
+func (g Git) Work(ctx context.Context) (w Work, err error) {
 	st, err := g.status(ctx)
 	if err != nil {
 		return w, err
 	}
 	w.Changes, w.Head = len(st.entries), st.head
-	ref, err := g.line(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if err != nil && exitCode(err) != 1 {
+	ref, err := g.Line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil && ExitCode(err) != 1 {
 		return w, err
 	}
 	w.Branch = strings.TrimPrefix(ref, "refs/heads/")
@@ -206,33 +171,9 @@ func (g git) work(ctx context.Context) (w Work, err error) {
 	if w.Branch != "" {
 		args = append(args, "--exclude="+w.Branch) // of --branches, so without refs/heads/
 	}
-	count, err := g.line(ctx, append(args, "--branches", "--remotes", "--tags")...)
+	count, err := g.Line(ctx, append(args, "--branches", "--remotes", "--tags")...)
 	if err == nil {
 		w.Unmerged, err = strconv.Atoi(count)
 	}
 	return w, err
-}
-
-// DeleteSpareBranch is DeleteBranch for a branch that no work tree has checked out and whose
-// commits are on another branch, a remote or a tag. Others stay.
-func DeleteSpareBranch(ctx context.Context, dir, branch, commit string, env ...string) error {
-	g := gitIn(dir, env...)
-	at, err := g.line(ctx, "for-each-ref", "--format=%(worktreepath)", "refs/heads/"+branch)
-	if err != nil || at != "" {
-		return err
-	}
-	count, err := g.line(ctx, "rev-list", "--count", "--not", "--exclude="+branch, "--branches", "--remotes", "--tags", "--not", "--end-of-options", commit)
-	if err != nil || count != "0" {
-		return err
-	}
-	return DeleteBranch(ctx, dir, branch, commit, env...)
-}
-
-// DeleteBranch removes a branch that is at a commit.
-func DeleteBranch(ctx context.Context, dir, branch, commit string, env ...string) error {
-	_, err := gitIn(dir, env...).read(ctx, "update-ref", "--no-deref", "-d", "refs/heads/"+branch, commit)
-	if err != nil {
-		return fmt.Errorf("remove the branch %s: %w", branch, err)
-	}
-	return nil
 }

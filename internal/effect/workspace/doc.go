@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
@@ -223,8 +224,8 @@ func (w *Worktree) SetMerged(loopDir, commit string) error {
 }
 
 // Losses returns what the worktree has that is nowhere else.
-func (w *Worktree) Losses(ctx context.Context, project string, env ...string) (repo.Losses, error) {
-	l, err := repo.FindLosses(ctx, w.Path, project, env...)
+func (w *Worktree) Losses(ctx context.Context, project string, env ...string) (keep.Losses, error) {
+	l, err := keep.FindLosses(ctx, w.Path, project, env...)
 	if err == nil && l.Unmerged > 0 && l.Head == w.Merged { // squashed, unless an agent wrote that
 		if all, unknown := repo.Contains(ctx, project, l.Head, env...); unknown == nil && all {
 			l.Unmerged = 0
@@ -235,17 +236,17 @@ func (w *Worktree) Losses(ctx context.Context, project string, env ...string) (r
 
 // RemoveFolder removes a worktree of the project's repository, also one that was made in part.
 func RemoveFolder(ctx context.Context, project, path string, env ...string) error {
-	return errors.Join(repo.DropWorktree(ctx, project, path, env...), os.RemoveAll(path))
+	return errors.Join(keep.DropWorktree(ctx, project, path, env...), os.RemoveAll(path))
 }
 
 // Undo removes a worktree in which nothing has worked, and a branch that was made for it.
 func (w *Worktree) Undo(ctx context.Context, project, loopDir string, env ...string) error {
-	if err := repo.DropWorktree(ctx, project, w.Path, env...); err != nil {
+	if err := keep.DropWorktree(ctx, project, w.Path, env...); err != nil {
 		return err
 	}
 	if w.New {
 		// It may not have been made yet; or an agent wrote a person's branch there, which stays.
-		_ = repo.DeleteSpareBranch(ctx, project, w.Branch, w.Base, env...)
+		_ = keep.DeleteSpareBranch(ctx, project, w.Branch, w.Base, env...)
 	}
 	return errors.Join(os.RemoveAll(w.Path), os.Remove(filepath.Join(loopDir, Record)))
 }
@@ -254,11 +255,11 @@ func (w *Worktree) Undo(ctx context.Context, project, loopDir string, env ...str
 // branch has all of its commits. The caller has asked a person about what is lost.
 func (w *Worktree) Remove(ctx context.Context, project string, env ...string) error {
 	work, unknown := w.Losses(ctx, project, env...)
-	if err := repo.DropWorktree(ctx, project, w.Path, env...); err != nil {
+	if err := keep.DropWorktree(ctx, project, w.Path, env...); err != nil {
 		return err
 	}
 	if unknown == nil && work.Unmerged == 0 && w.New && work.Branch == w.Branch {
-		return repo.DeleteBranch(ctx, project, w.Branch, work.Head, env...)
+		return keep.DeleteBranch(ctx, project, w.Branch, work.Head, env...)
 	}
 	return nil
 }

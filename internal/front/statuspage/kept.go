@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/guardrail"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -22,11 +21,11 @@ type Kept struct {
 
 // FindKept returns what is kept of a loop. git has the environment env.
 func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, env ...string) (all []Kept, err error) {
-	refs, err := repo.KeptBefore(ctx, s.Project, state.Lifecycle.ID, env...)
+	refs, err := keep.Refs(ctx, s.Project, state.Lifecycle.ID, env...)
 	for _, ref := range refs {
 		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
 	}
-	folder := filepath.Join(s.Dir, guardrail.FoundDir)
+	folder := filepath.Join(s.Dir, keep.FoundDir)
 	files, _ := os.ReadDir(folder) // most loops have none
 	for _, file := range files {
 		name, show := filepath.Join(folder, file.Name()), "cat "
@@ -42,7 +41,7 @@ func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, en
 		}
 		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
 		if _, err := os.Lstat(name); err == nil {
-			was, _, _ := strings.Cut(name, guardrail.Aside)
+			was, _, _ := strings.Cut(name, keep.Aside)
 			all = append(all, Kept{name, "mv -i " + name + " " + was})
 		}
 	}

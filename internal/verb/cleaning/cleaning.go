@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
@@ -298,16 +298,16 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 // is neither.
 func lostWith(e *cli.Env, dir, id string) (*Lost, error) {
 	ctx := context.Background()
-	kept, err := repo.KeptBefore(ctx, e.Root(), id, e.Environ...)
+	kept, err := keep.Refs(ctx, e.Root(), id, e.Environ...)
 	if err != nil {
 		return nil, err
 	}
-	found, err := os.ReadDir(filepath.Join(dir, guardrail.FoundDir))
+	found, err := os.ReadDir(filepath.Join(dir, keep.FoundDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, file := range found {
-		kept = append(kept, guardrail.FoundDir+"/"+file.Name())
+		kept = append(kept, keep.FoundDir+"/"+file.Name())
 	}
 	w, err := workspace.Read(dir)
 	switch {
@@ -359,7 +359,7 @@ func (l *Loop) Remove(e *cli.Env) error {
 			err = registration.Remove(e.Home, e.Root(), l.Name)
 		}
 		// The refs that keep its work trees.
-		err = errors.Join(err, repo.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
+		err = errors.Join(err, keep.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
 	}
 	if err != nil {
 		err = fmt.Errorf("remove loop %s: %w", l.Name, err)

@@ -21,8 +21,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -80,10 +80,10 @@ func (f Fork) Make(e *cli.Env) (Forked, error) {
 }
 
 // snapshotOf finds the files before an iteration.
-func snapshotOf(ctx context.Context, e *cli.Env, s registry.Status, at int) (repo.Iteration, error) {
-	all, err := repo.Iterations(ctx, e.Root(), cmp.Or(s.ID, "none"), e.Environ...)
+func snapshotOf(ctx context.Context, e *cli.Env, s registry.Status, at int) (keep.Iteration, error) {
+	all, err := keep.Iterations(ctx, e.Root(), cmp.Or(s.ID, "none"), e.Environ...)
 	if err != nil {
-		return repo.Iteration{}, err
+		return keep.Iteration{}, err
 	}
 	first, last := 0, 0
 	for _, kept := range all {
@@ -93,13 +93,13 @@ func snapshotOf(ctx context.Context, e *cli.Env, s registry.Status, at int) (rep
 		first, last = cmp.Or(first, kept.N), kept.N
 	}
 	if len(all) == 0 {
-		return repo.Iteration{}, cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
+		return keep.Iteration{}, cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
 	}
 	there := fmt.Sprintf("there are those before iterations %d to %d, so far as snapshots.keep keeps them", first, last)
 	if first == last {
 		there = fmt.Sprintf("there is the one before iteration %d", first)
 	}
-	return repo.Iteration{}, cli.Refuse(there, "loop %s has no snapshot before iteration %d", s.Name, at)
+	return keep.Iteration{}, cli.Refuse(there, "loop %s has no snapshot before iteration %d", s.Name, at)
 }
 
 // maxForks is how many names are tried for a fork without one.
@@ -129,7 +129,7 @@ func (f Fork) make(ctx context.Context, e *cli.Env, s registry.Status, done *For
 		return err
 	}
 	done.ID = runner.NewID(e.Now())
-	base, err := repo.FirstParent(ctx, e.Root(), done.Snapshot, e.Environ...)
+	base, err := keep.FirstParent(ctx, e.Root(), done.Snapshot, e.Environ...)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (f Fork) make(ctx context.Context, e *cli.Env, s registry.Status, done *For
 	}
 	if err != nil {
 		undone := context.WithoutCancel(ctx)
-		err = errors.Join(err, w.Undo(undone, e.Root(), done.Dir, e.Environ...), repo.ForgetLoop(undone, e.Root(), done.ID, e.Environ...))
+		err = errors.Join(err, w.Undo(undone, e.Root(), done.Dir, e.Environ...), keep.ForgetLoop(undone, e.Root(), done.ID, e.Environ...))
 	}
 	return err
 }
@@ -159,13 +159,13 @@ func (f Fork) make(ctx context.Context, e *cli.Env, s registry.Status, done *For
 // fill gives the worktree the files of the snapshot, and the new loop the snapshots up to it and
 // the other's task. What the task was then is not known.
 func (f Fork) fill(ctx context.Context, e *cli.Env, s registry.Status, w *workspace.Worktree, done *Forked) error {
-	if _, err := repo.Restore(ctx, w.Path, done.ID, done.Snapshot, false, e.Environ...); err != nil {
+	if _, err := keep.Restore(ctx, w.Path, done.ID, done.Snapshot, false, e.Environ...); err != nil {
 		return err
 	}
-	if err := repo.ForgetLoop(ctx, e.Root(), done.ID, e.Environ...); err != nil { // what a rollback keeps
+	if err := keep.ForgetLoop(ctx, e.Root(), done.ID, e.Environ...); err != nil { // what a rollback keeps
 		return err
 	}
-	if err := repo.CopyIterations(ctx, e.Root(), s.ID, done.ID, f.At, e.Environ...); err != nil {
+	if err := keep.CopyIterations(ctx, e.Root(), s.ID, done.ID, f.At, e.Environ...); err != nil {
 		return err
 	}
 	for _, name := range []string{task.TaskFile, task.ReflectFile, runner.PromptCopy, frozenName} {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -124,7 +125,7 @@ func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *work
 	if m.DryRun {
 		return done, nil
 	}
-	if err := plan.Apply(ctx, m.Tree, e.Environ...); err != nil {
+	if err := keep.Merge(ctx, m.Tree, plan, e.Environ...); err != nil {
 		return done, m.refusal(err, plan, w)
 	}
 	done.Merged = true
@@ -240,7 +241,7 @@ func (m Merge) refusal(err error, plan repo.Merge, w *workspace.Worktree) error 
 	case errors.Is(err, repo.ErrUnborn):
 		return cli.Refuse("'git switch BRANCH' checks out one that has a commit; or commit on "+plan.Into+" first",
 			"branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
-	case errors.Is(err, repo.ErrInTheWay):
+	case errors.Is(err, keep.ErrInTheWay):
 		return cli.Refuse("commit them, or move them away: 'git stash -u' takes all but ignored files", "branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrConflicts):
 		return cli.Refuse(fmt.Sprintf("merge %s into %s in the worktree, by hand or by the loop: 'ralph start %s --resume' and 'ralph follow-up'", plan.Into, w.Branch, m.Name),

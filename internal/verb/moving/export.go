@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -147,7 +148,7 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 	if err != nil {
 		return err
 	}
-	b, err := repo.WriteBundle(ctx, tree, bundle, m.ID, e.Environ...)
+	b, err := keep.WriteBundle(ctx, tree, bundle, m.ID, e.Environ...)
 	switch {
 	case repo.Absent(err) || errors.Is(err, repo.ErrNoCommits):
 		bundle = ""

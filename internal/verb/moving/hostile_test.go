@@ -18,8 +18,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/trust"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
@@ -65,8 +65,8 @@ func (s stranger) write(t *testing.T) string {
 	git(t, source, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one")
 	m := manifest()
 	bundle := filepath.Join(dir, "bundle")
-	git(t, source, "update-ref", repo.MovedRef(m.ID), "HEAD")
-	git(t, source, "bundle", "create", "--quiet", bundle, "HEAD", "main", repo.MovedRef(m.ID))
+	git(t, source, "update-ref", keep.MovedRef(m.ID), "HEAD")
+	git(t, source, "bundle", "create", "--quiet", bundle, "HEAD", "main", keep.MovedRef(m.ID))
 	head := git(t, source, "rev-parse", "HEAD")
 	m.Repo = &Repo{Branch: "main", Head: head, Tree: head}
 	if s.alter != nil {

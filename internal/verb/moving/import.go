@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -263,18 +264,18 @@ func (a *archive) bringRepo(ctx context.Context, e *cli.Env, done *Imported, roo
 	if a.Repo == nil {
 		return nil
 	}
-	b := repo.Bundle{ID: a.ID, Branch: a.Repo.Branch, Head: a.Repo.Head, Tree: a.Repo.Tree}
+	b := keep.Bundle{ID: a.ID, Branch: a.Repo.Branch, Head: a.Repo.Head, Tree: a.Repo.Tree}
 	done.Branch = b.Branch
 	cli.Tell(e.Stderr, "bringing the history of the repository")
 	if fresh {
 		done.BranchMade = b.Branch != ""
-		return repo.CloneBundle(ctx, root, bundle, b, a.checkTree, e.Environ...)
+		return keep.CloneBundle(ctx, root, bundle, b, a.checkTree, e.Environ...)
 	}
 	var err error
-	done.Tree = repo.MovedRef(a.ID)
-	done.BranchMade, err = repo.Unbundle(ctx, root, bundle, b, e.Environ...)
+	done.Tree = keep.MovedRef(a.ID)
+	done.BranchMade, err = keep.Unbundle(ctx, root, bundle, b, e.Environ...)
 	switch {
-	case errors.Is(err, repo.ErrRefTaken):
+	case errors.Is(err, keep.ErrRefTaken):
 		err = cli.Refuse("--into DIR makes a repository in a new folder", "%w", err)
 	case repo.Absent(err):
 		err = cli.Refuse("--into DIR makes one in a new folder", "the loop worked in a repository, and %s is none", e.Short(root))

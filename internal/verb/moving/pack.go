@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -28,7 +29,7 @@ var staysHere = []string{
 }
 
 // ownFolders are those whose files are packed, or named to a person.
-var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, guardrail.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
+var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, keep.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
 // pack writes an archive. It is durable on return, but for its name. It returns the names that it
 // left out of it.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/render"
@@ -137,7 +138,7 @@ func (t trees) ends(ctx context.Context, text string) (from, to string, err erro
 		return "", "", err
 	}
 	if last == 0 {
-		to, err = repo.FilesNow(ctx, t.dir, t.env...)
+		to, err = keep.FilesNow(ctx, t.dir, t.env...)
 		return start.Commit, to, err
 	}
 	end, err := t.at(last)

@@ -1,8 +1,8 @@
 // Package rollback does what the verbs diff and rollback do: it compares the work trees that are
 // kept before the iterations of a loop, and puts one back.
 //
-// The work trees are in git, under private refs ([repo.KeepIteration]). The package reads them and
-// the loop's state; it writes to the work tree alone, and tells the loop through its inbox.
+// The work trees are in git, under private refs ([keep.BeforeIteration]). The package reads them
+// and the loop's state; it writes to the work tree alone, and tells the loop through its inbox.
 package rollback
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/registry"
@@ -26,7 +26,7 @@ type trees struct {
 	dir   string // where the agent works
 	env   []string
 	state loopstate.State
-	all   []repo.Iteration
+	all   []keep.Iteration
 }
 
 // find finds the kept work trees of a loop. There is at least one.
@@ -43,7 +43,7 @@ func find(ctx context.Context, e *cli.Env, name string) (trees, error) {
 		return trees{}, fmt.Errorf("loop %s: %w", s.Name, err)
 	}
 	t := trees{Status: s, id: found.State.Lifecycle.ID, dir: launch.WorkDirOf(s.Project, found), env: e.Environ, state: found.State}
-	t.all, err = repo.Iterations(ctx, t.dir, cmp.Or(t.id, "none"), t.env...)
+	t.all, err = keep.Iterations(ctx, t.dir, cmp.Or(t.id, "none"), t.env...)
 	if err == nil && len(t.all) == 0 {
 		err = cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
 	}
@@ -51,13 +51,13 @@ func find(ctx context.Context, e *cli.Env, name string) (trees, error) {
 }
 
 // at returns the work tree before an iteration.
-func (t trees) at(n int) (repo.Iteration, error) {
+func (t trees) at(n int) (keep.Iteration, error) {
 	for _, kept := range t.all {
 		if kept.N == n {
 			return kept, nil
 		}
 	}
-	return repo.Iteration{}, cli.Refuse("there are those before "+t.list(), "loop %s has no snapshot before iteration %d", t.Name, n)
+	return keep.Iteration{}, cli.Refuse("there are those before "+t.list(), "loop %s has no snapshot before iteration %d", t.Name, n)
 }
 
 // maxListed is how many iterations an error names at each end.

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/client"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -53,7 +53,7 @@ type Left struct {
 }
 
 // take takes over what was, or would be, restored.
-func (d *Done) take(r repo.Restored) {
+func (d *Done) take(r keep.Restored) {
 	d.Files, d.CutOff, d.Left, d.Gone = append([]string{}, r.Files...), r.CutOff, nil, nil
 	for _, f := range r.Left {
 		d.Left = append(d.Left, Left(f))
@@ -76,7 +76,7 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	plan, err := repo.Restore(ctx, t.dir, t.id, commit, true, t.env...)
+	plan, err := keep.Restore(ctx, t.dir, t.id, commit, true, t.env...)
 	if err != nil {
 		return err
 	}
@@ -98,10 +98,10 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		restored, err := repo.Restore(ctx, t.dir, t.id, commit, false, t.env...)
+		restored, err := keep.Restore(ctx, t.dir, t.id, commit, false, t.env...)
 		done.take(restored)
 		done.Kept = restored.Ref
-		if _, left := errors.AsType[*repo.LeftError](err); left { // they are printed
+		if _, left := errors.AsType[*keep.LeftError](err); left { // they are printed
 			err = fmt.Errorf("%s not put back", units.Quantity(len(done.Left), "file"))
 		}
 		if done.Changed = restored.Ref != "" || restored.CutOff != ""; done.Changed {
@@ -118,7 +118,7 @@ func (t trees) target(to string) (string, error) {
 		kept, err := t.at(n)
 		return kept.Commit, err
 	}
-	commit, err := repo.KeptRef(context.Background(), t.dir, t.id, to, t.env...)
+	commit, err := keep.CommitOf(context.Background(), t.dir, t.id, to, t.env...)
 	if err != nil {
 		return "", cli.Refuse("name an iteration, or a ref that 'ralph status' shows", "%q is no snapshot of loop %s", to, t.Name)
 	}

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // bundleTime bounds one bundle or the clone of one, all calls of git together: a large history
@@ -31,9 +33,6 @@ func MovedRef(id string) string { return "refs/ralph/moved/" + id }
 // LoopRefs begins the names of a loop's other refs.
 func LoopRefs(id string) string { return "refs/ralph/" + id + "/" }
 
-// ErrNoCommits reports a repository without a commit.
-var ErrNoCommits = errors.New("the repository has no commit")
-
 // ErrRefTaken reports that a repository keeps other files of a loop with that id.
 var ErrRefTaken = errors.New("a loop with that id keeps other files here")
 
@@ -42,32 +41,32 @@ var ErrRefTaken = errors.New("a loop with that id keeps other files here")
 // the index, the stash, a branch nor a file. A killed WriteBundle leaves a ref, which the next one
 // replaces. It ends after 30 minutes.
 func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bundle, err error) {
-	ctx, cancel := bounded(ctx, bundleTime)
+	ctx, cancel := repo.Bounded(ctx, bundleTime)
 	defer cancel()
 	ref := MovedRef(id)
-	g := gitIn(dir, env...)
-	g.limit = bundleTime
-	if at, err := g.locate(ctx); err != nil {
+	g := gitIn(dir, env)
+	g.Limit = bundleTime
+	if at, err := g.Locate(ctx); err != nil {
 		return b, fmt.Errorf("bundle the repository: %w", err)
-	} else if g = g.in(at.root); !gitHas(ctx, g, "HEAD") {
-		return b, fmt.Errorf("bundle the repository: %w", ErrNoCommits)
+	} else if g = g.in(at.Root); !gitHas(ctx, g, "HEAD") {
+		return b, fmt.Errorf("bundle the repository: %w", repo.ErrNoCommits)
 	}
-	if _, err := g.read(ctx, "update-ref", "--no-deref", "-d", ref); err != nil {
+	if _, err := g.Read(ctx, "update-ref", "--no-deref", "-d", ref); err != nil {
 		return b, fmt.Errorf("bundle the repository: %w", err)
 	}
-	base, err := Keep(ctx, dir, ref, env...)
+	base, err := WorkTree(ctx, dir, ref, env...)
 	if err != nil {
 		return b, err
 	}
 	defer func() { err = errors.Join(err, base.Drop(context.WithoutCancel(ctx))) }()
-	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.Branch, "refs/heads/"), Head: base.Head, Tree: base.commit}
+	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.branch, "refs/heads/"), Head: base.head, Tree: base.commit}
 	wanted := []string{"HEAD", ref}
-	if base.Branch != "" {
-		wanted = append(wanted, base.Branch)
+	if base.branch != "" {
+		wanted = append(wanted, base.branch)
 	}
-	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
+	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
 	if err == nil {
-		_, err = g.read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted, strings.Fields(out))...)
+		_, err = g.Read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted, strings.Fields(out))...)
 	}
 	if err != nil {
 		err = fmt.Errorf("bundle the repository: %w", err)
@@ -77,7 +76,7 @@ func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bu
 
 // gitHas reports whether a name means a commit.
 func gitHas(ctx context.Context, g git, name string) bool {
-	_, err := g.read(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	_, err := g.Read(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	return err == nil
 }
 
@@ -86,13 +85,13 @@ func gitHas(ctx context.Context, g git, name string) bool {
 // ref that exists nor a file: one with another commit is [ErrRefTaken]. made reports whether the
 // branch was made.
 func Unbundle(ctx context.Context, dir, file string, b Bundle, env ...string) (made bool, err error) {
-	ctx, cancel := bounded(ctx, bundleTime)
+	ctx, cancel := repo.Bounded(ctx, bundleTime)
 	defer cancel()
-	g := gitIn(dir, env...)
-	g.limit = bundleTime
-	at, err := g.locate(ctx)
+	g := gitIn(dir, env)
+	g.Limit = bundleTime
+	at, err := g.Locate(ctx)
 	if err == nil {
-		made, err = g.in(at.root).unbundle(ctx, file, b)
+		made, err = g.in(at.Root).unbundle(ctx, file, b)
 	}
 	if err != nil {
 		err = fmt.Errorf("bring the history: %w", err)
@@ -101,11 +100,11 @@ func Unbundle(ctx context.Context, dir, file string, b Bundle, env ...string) (m
 }
 
 func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, err error) {
-	if _, err := g.read(ctx, "bundle", "verify", "--quiet", file); err != nil {
+	if _, err := g.Read(ctx, "bundle", "verify", "--quiet", file); err != nil {
 		return false, err
 	}
 	// Plumbing, because the porcelain would fetch, which this git does not.
-	out, err := g.line(ctx, "-c", "transfer.fsckObjects=true", "bundle", "unbundle", file)
+	out, err := g.Line(ctx, "-c", "transfer.fsckObjects=true", "bundle", "unbundle", file)
 	if err != nil {
 		return false, err
 	}
@@ -115,8 +114,8 @@ func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, er
 		if ref != MovedRef(b.ID) && !strings.HasPrefix(ref, LoopRefs(b.ID)) {
 			continue
 		}
-		switch here, err := g.line(ctx, "rev-parse", "--verify", "--quiet", ref); {
-		case exitCode(err) == 1:
+		switch here, err := g.Line(ctx, "rev-parse", "--verify", "--quiet", ref); {
+		case repo.ExitCode(err) == 1:
 			fmt.Fprintf(&refs, "create %s %s\n", ref, commit)
 		case err != nil:
 			return false, err
@@ -125,7 +124,7 @@ func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, er
 		}
 	}
 	if refs.Len() > 0 {
-		if _, err := g.feed(ctx, []byte(refs.String()), "update-ref", "--no-deref", "--stdin"); err != nil {
+		if _, err := g.Feed(ctx, []byte(refs.String()), "update-ref", "--no-deref", "--stdin"); err != nil {
 			return false, err
 		}
 	}
@@ -133,7 +132,7 @@ func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, er
 		return false, nil
 	}
 	name := "refs/heads/" + b.Branch
-	if _, err := g.read(ctx, "check-ref-format", name); err != nil {
+	if _, err := g.Read(ctx, "check-ref-format", name); err != nil {
 		return false, err
 	}
 	if gitHas(ctx, g, name) {
@@ -146,7 +145,7 @@ func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, er
 // are those of the bundle. Files that were not committed are there and not committed. No file is
 // made of a tree about which fits, given the number of its files and their bytes, returns an error.
 func CloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(files, bytes int64) error, env ...string) error {
-	ctx, cancel := bounded(ctx, bundleTime)
+	ctx, cancel := repo.Bounded(ctx, bundleTime)
 	defer cancel()
 	if err := cloneBundle(ctx, dir, file, b, fits, env); err != nil {
 		return fmt.Errorf("make the work tree: %w", err)
@@ -155,13 +154,13 @@ func CloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(file
 }
 
 func cloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(files, bytes int64) error, env []string) error {
-	g := gitIn(dir, env...)
-	g.limit = bundleTime
+	g := gitIn(dir, env)
+	g.Limit = bundleTime
 	file, err := filepath.Abs(file)
 	if err != nil {
 		return err
 	}
-	if _, err := g.read(ctx, "init", "--quiet", "--template="); err != nil {
+	if _, err := g.Read(ctx, "init", "--quiet", "--template="); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o700); err != nil {
@@ -171,21 +170,21 @@ func cloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(file
 		return err
 	}
 	if b.Branch != "" {
-		_, err = g.read(ctx, "symbolic-ref", "HEAD", "refs/heads/"+b.Branch)
+		_, err = g.Read(ctx, "symbolic-ref", "HEAD", "refs/heads/"+b.Branch)
 	} else {
-		_, err = g.read(ctx, "update-ref", "--no-deref", "HEAD", b.Head)
+		_, err = g.Read(ctx, "update-ref", "--no-deref", "HEAD", b.Head)
 	}
 	if err != nil {
 		return err
 	}
-	if g, err = g.withoutFilters(ctx); err != nil {
+	if g.Git, err = g.WithoutFilters(ctx); err != nil {
 		return err
 	}
 	var files int64
 	for _, commit := range []string{b.Head, b.Tree} {
 		var size int64
 		files, size, err = g.treeSize(ctx, commit)
-		if errors.Is(err, ErrTooMuch) {
+		if errors.Is(err, repo.ErrTooMuch) {
 			files, size, err = math.MaxInt64, 0, nil
 		}
 		if err == nil {
@@ -196,20 +195,20 @@ func cloneBundle(ctx context.Context, dir, file string, b Bundle, fits func(file
 		}
 	}
 	// The index is that of HEAD, and the files are those of the tree, as they were on the disk.
-	if _, err := g.read(ctx, "reset", "--quiet", "--mixed"); err != nil {
+	if _, err := g.Read(ctx, "reset", "--quiet", "--mixed"); err != nil {
 		return err
 	}
 	if files == 0 {
 		return nil // restore would miss the files
 	}
-	_, err = g.read(ctx, "-c", "core.autocrlf=false", "restore", "--quiet", "--worktree", "--no-overlay", "--source="+b.Tree, "--", ".")
+	_, err = g.Read(ctx, "-c", "core.autocrlf=false", "restore", "--quiet", "--worktree", "--no-overlay", "--source="+b.Tree, "--", ".")
 	return err
 }
 
-// treeSize returns how many files a commit has, and their bytes. It is ErrTooMuch if their names
-// are too long to be listed.
+// treeSize returns how many files a commit has, and their bytes. It is [repo.ErrTooMuch] if their
+// names are too long to be listed.
 func (g git) treeSize(ctx context.Context, commit string) (files, bytes int64, err error) {
-	out, err := g.line(ctx, "ls-tree", "-r", "-z", "--long", commit)
+	out, err := g.Line(ctx, "ls-tree", "-r", "-z", "--long", commit)
 	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		about, _, named := strings.Cut(entry, "\t")
 		if !named {
@@ -222,17 +221,4 @@ func (g git) treeSize(ctx context.Context, commit string) (files, bytes int64, e
 		}
 	}
 	return files, bytes, err
-}
-
-// Inside returns the place of a folder in its repository, with slashes; "." for the root.
-func Inside(dir string) (string, error) {
-	root, err := WorkTree(dir)
-	if err != nil {
-		return "", err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", err
-	}
-	inside, err := filepath.Rel(root, dir)
-	return filepath.ToSlash(inside), err
 }

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -45,21 +46,27 @@ type keeper struct {
 	root *os.Root
 	sum  func() hash.Hash
 
-	before   *kept             // an earlier state to compare with; nil if there is none
-	known    map[string]file   // tracked files, from the index
-	sparse   map[string]bool   // those that a sparse checkout leaves out
-	filtered map[string]bool   // paths with a filter
-	dirs     map[string]string // what is wrong with a folder on the way to a file
+	before   *moment         // an earlier state to compare with; nil if there is none
+	known    map[string]file // tracked files, from the index
+	sparse   map[string]bool // those that a sparse checkout leaves out
+	filtered map[string]bool // paths with a filter
+	dirs     map[string]way  // what is on the way to a folder
 
-	kept
+	moment
 	write []string // files that git does not have
 	bytes int64    // of them
-	nest  inspector
+	nest  repo.Inspector
 }
 
-// kept is what a keeper found.
-type kept struct {
-	at      workTree
+// A moment is what a work tree was like.
+type moment struct {
+	at      repo.Location
+	head    string // the commit; empty if nothing was committed yet
+	branch  string // the ref that HEAD names; empty if it names a commit
+	tree    string // of git: the files, byte for byte
+	index   string // of git: the index
+	ignores string // identifies the rules for ignored files that are not in the work tree
+
 	files   map[string]file
 	perms   map[string]fs.FileMode // of files whose permissions git does not keep
 	left    map[string]string      // files that are not kept, and what identifies each
@@ -68,8 +75,15 @@ type kept struct {
 	odd     map[string]string      // what is beside files and links, by its kind
 }
 
+func newMoment(at repo.Location) moment {
+	return moment{
+		at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
+		ignored: map[string]bool{}, odd: map[string]string{},
+	}
+}
+
 // isIgnored reports whether a path was ignored. Later changes of the rules do not change that.
-func (k *kept) isIgnored(name string) bool {
+func (k *moment) isIgnored(name string) bool {
 	if k.ignored[name] {
 		return true
 	}
@@ -82,20 +96,17 @@ func (k *kept) isIgnored(name string) bool {
 }
 
 // newKeeper opens the working tree.
-func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, error) {
-	root, err := os.OpenRoot(at.root)
+func newKeeper(ctx context.Context, g git, at repo.Location, before *moment) (*keeper, error) {
+	root, err := os.OpenRoot(at.Root)
 	if err != nil {
 		return nil, err
 	}
 	k := &keeper{
-		git: g.in(at.root), root: root, before: before, known: map[string]file{}, sparse: map[string]bool{}, filtered: map[string]bool{},
-		dirs: map[string]string{}, sum: sha1.New, nest: newInspector(at.root, g.env...),
-		kept: kept{
-			at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
-			ignored: map[string]bool{}, odd: map[string]string{},
-		},
+		git: g.in(at.Root), root: root, before: before, known: map[string]file{}, sparse: map[string]bool{}, filtered: map[string]bool{},
+		dirs: map[string]way{}, sum: sha1.New, nest: repo.NewInspector(at.Root, g.Env...),
+		moment: newMoment(at),
 	}
-	empty, err := k.treeOf(ctx, "")
+	empty, err := k.TreeOf(ctx, "")
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -105,8 +116,8 @@ func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, 
 	return k, nil
 }
 
-// tree returns the name of a tree with all files that are tracked, or untracked and not ignored.
-func (k *keeper) tree(ctx context.Context) (string, error) {
+// writeTree returns a tree with all files that are tracked, or untracked and not ignored.
+func (k *keeper) writeTree(ctx context.Context) (string, error) {
 	paths, err := k.list(ctx)
 	if err != nil {
 		return "", err
@@ -127,12 +138,12 @@ func (k *keeper) tree(ctx context.Context) (string, error) {
 // keep adds one path. Nothing at a path is no file.
 func (k *keeper) keep(ctx context.Context, name string) {
 	name = strings.TrimSuffix(name, "/")
-	if in := k.above(path.Dir(name)); in != "" {
-		if in != ".link" {
-			k.nested(ctx, in)
-		} else {
-			k.keepAbsent(name)
-		}
+	switch in := k.above(path.Dir(name)); {
+	case in.repository != "":
+		k.nested(ctx, in.repository)
+		return
+	case in.blocked:
+		k.keepAbsent(name)
 		return
 	}
 	local := filepath.FromSlash(name)
@@ -143,7 +154,7 @@ func (k *keeper) keep(ctx context.Context, name string) {
 	case err != nil:
 		k.left[name] = "cannot be read"
 	case info.IsDir():
-		if isRepository(filepath.Join(k.at.root, local)) {
+		if repo.IsRepository(filepath.Join(k.at.Root, local)) {
 			k.nested(ctx, name)
 		}
 	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
@@ -161,24 +172,29 @@ func (k *keeper) keepAbsent(name string) {
 	}
 }
 
-// above returns the repository that a folder is in, or ".link" if a link or a file is on the way to
-// it; empty if neither is.
-func (k *keeper) above(dir string) string {
+// A way is what is on the way to a file that is in no folder of this work tree.
+type way struct {
+	repository string // of its own, that the file is in
+	blocked    bool   // by a link or a file in the place of a folder
+}
+
+// above returns what is on the way to a folder, and at its place.
+func (k *keeper) above(dir string) way {
 	if dir == "." {
-		return ""
+		return way{}
 	}
 	if found, ok := k.dirs[dir]; ok {
 		return found
 	}
 	found := k.above(path.Dir(dir))
-	if found == "" {
+	if found == (way{}) {
 		local := filepath.FromSlash(dir)
 		info, err := k.root.Lstat(local)
 		switch {
 		case err != nil || !info.IsDir():
-			found = ".link"
-		case isRepository(filepath.Join(k.at.root, local)):
-			found = dir
+			found.blocked = true
+		case repo.IsRepository(filepath.Join(k.at.Root, local)):
+			found.repository = dir
 		}
 	}
 	k.dirs[dir] = found
@@ -190,7 +206,7 @@ func (k *keeper) nested(ctx context.Context, name string) {
 	if _, ok := k.left[name]; ok {
 		return
 	}
-	s, err := k.nest.inspectNested(ctx, filepath.Join(k.at.root, filepath.FromSlash(name)))
+	s, err := k.nest.Nested(ctx, filepath.Join(k.at.Root, filepath.FromSlash(name)))
 	if err != nil {
 		k.left[name] = "a repository of its own"
 		return
@@ -247,9 +263,10 @@ func (k *keeper) identify(name string, info fs.FileInfo) (file, int64, error) {
 // now returns the entry of what is at a path at this moment.
 func (k *keeper) now(name string) (file, error) {
 	clear(k.dirs)
-	if in := k.above(path.Dir(name)); in != "" && in != ".link" {
-		return file{}, fmt.Errorf("%s is a repository of its own", in)
-	} else if in != "" {
+	switch in := k.above(path.Dir(name)); {
+	case in.repository != "":
+		return file{}, fmt.Errorf("%s is a repository of its own", in.repository)
+	case in.blocked:
 		return file{}, nil
 	}
 	info, err := k.root.Lstat(filepath.FromSlash(name))
@@ -308,7 +325,7 @@ func (k *keeper) store(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	out, err := k.feed(ctx, []byte(list.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := k.Feed(ctx, []byte(list.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return err
 	}
@@ -327,7 +344,7 @@ func (k *keeper) storeLink(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	id, err := k.feed(ctx, []byte(target), "hash-object", "-w", "--stdin", "-t", "blob", "--no-filters")
+	id, err := k.Feed(ctx, []byte(target), "hash-object", "-w", "--stdin", "-t", "blob", "--no-filters")
 	if err != nil {
 		return err
 	}
@@ -352,14 +369,14 @@ func (k *keeper) build(ctx context.Context, base string, files map[string]file) 
 	}
 	defer remove()
 	if base != "" {
-		if _, err := own.read(ctx, "read-tree", base); err != nil {
+		if _, err := own.Read(ctx, "read-tree", base); err != nil {
 			return "", err
 		}
 	}
 	if err := k.setIndex(ctx, own, files); err != nil {
 		return "", err
 	}
-	return own.line(ctx, "write-tree", "--missing-ok")
+	return own.Line(ctx, "write-tree", "--missing-ok")
 }
 
 // setIndex changes entries of the index that g has.
@@ -376,7 +393,7 @@ func (k *keeper) setIndex(ctx context.Context, g git, files map[string]file) err
 			fmt.Fprintf(&added, "%s %s\t%s\x00", f.mode, f.id, name)
 		}
 	}
-	_, err := g.feed(ctx, []byte(removed.String()+added.String()), "update-index", "-z", "--index-info")
+	_, err := g.Feed(ctx, []byte(removed.String()+added.String()), "update-index", "-z", "--index-info")
 	return err
 }
 
@@ -395,8 +412,8 @@ func (g git) ownIndex(content []byte) (own git, remove func(), err error) {
 			return g, nil, err
 		}
 	}
-	g.env = configured(append(slices.Clone(g.env), "GIT_INDEX_FILE="+name), [][2]string{
+	g.Env = append(slices.Clip(g.Env), "GIT_INDEX_FILE="+name)
+	return git{g.Configured([][2]string{
 		{"core.splitIndex", "false"}, {"index.sparse", "false"}, {"core.protectNTFS", "false"}, {"core.protectHFS", "false"},
-	})
-	return g, remove, nil
+	})}, remove, nil
 }

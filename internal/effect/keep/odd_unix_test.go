@@ -1,6 +1,6 @@
 //go:build unix
 
-package repo
+package keep
 
 import (
 	"net"
@@ -16,35 +16,35 @@ import (
 // What is no file comes back, or is named.
 func TestRestoreNamesWhatIsGone(t *testing.T) {
 	w := born(t)
-	w.write(".gitignore", "ignored/\n")
-	w.write("tool", "one")
-	w.write("same", "one")
-	w.write("inside/a", "one")
-	w.at("inside").git("init", "-q")
-	w.at("inside").commit("begin")
+	w.Write(".gitignore", "ignored/\n")
+	w.Write("tool", "one")
+	w.Write("same", "one")
+	w.Write("inside/a", "one")
+	w.at("inside").Git("init", "-q")
+	w.at("inside").Commit("begin")
 	for _, name := range []string{"empty/deep", "filled", "stays", "sticky", "ignored/empty"} {
-		must(t, os.MkdirAll(filepath.Join(w.dir, name), 0o755))
+		must(t, os.MkdirAll(filepath.Join(w.Dir, name), 0o755))
 	}
 	for name, bit := range map[string]os.FileMode{"tool": os.ModeSetuid, "same": os.ModeSetgid, "sticky": os.ModeSticky} {
-		must(t, os.Chmod(filepath.Join(w.dir, name), 0o755|bit))
+		must(t, os.Chmod(filepath.Join(w.Dir, name), 0o755|bit))
 	}
 	for _, name := range []string{"pipe", "stays/pipe"} {
-		must(t, unix.Mkfifo(filepath.Join(w.dir, name), 0o600))
+		must(t, unix.Mkfifo(filepath.Join(w.Dir, name), 0o600))
 	}
-	t.Chdir(w.dir) // a socket's path is short
+	t.Chdir(w.Dir) // a socket's path is short
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", "socket")
 	must(t, err)
 	commit, before := w.keepIteration(1, 5), w.files()
 	must(t, listener.Close())
 	for _, name := range []string{"empty", "pipe", "sticky"} {
-		w.remove(name)
+		w.Remove(name)
 	}
-	w.write("tool", "two")
-	w.write("filled/new", "two")
-	w.write("inside/a", "two")
+	w.Write("tool", "two")
+	w.Write("filled/new", "two")
+	w.Write("inside/a", "two")
 
 	for _, dry := range []bool{true, false} {
-		done, err := Restore(t.Context(), w.dir, bundleID, commit, dry)
+		done, err := Restore(t.Context(), w.Dir, bundleID, commit, dry)
 		if (err == nil) != dry {
 			t.Errorf("dry %v: %v", dry, err)
 		}
@@ -59,11 +59,11 @@ func TestRestoreNamesWhatIsGone(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"empty/deep", "filled"} {
-		if entries, err := os.ReadDir(filepath.Join(w.dir, name)); err != nil || len(entries) > 0 {
+		if entries, err := os.ReadDir(filepath.Join(w.Dir, name)); err != nil || len(entries) > 0 {
 			t.Errorf("%s: %v, %v", name, entries, err)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(w.dir, "same")); err != nil || info.Mode()&os.ModeSetgid == 0 {
+	if info, err := os.Stat(filepath.Join(w.Dir, "same")); err != nil || info.Mode()&os.ModeSetgid == 0 {
 		t.Errorf("the mode of a file that was not changed is %v, %v", info, err)
 	}
 	after := w.files()
@@ -79,45 +79,45 @@ func TestRestoreBringsFolderModes(t *testing.T) {
 	w := born(t)
 	folders := map[string]os.FileMode{"private": 0o700, "private/open": 0o755, "empty": 0o710, "closed": 0o500}
 	for _, name := range []string{"private", "private/open", "empty", "closed"} {
-		must(t, os.Mkdir(filepath.Join(w.dir, name), 0o755))
+		must(t, os.Mkdir(filepath.Join(w.Dir, name), 0o755))
 	}
-	w.write("private/open/a", "one")
-	w.write("closed/a", "one")
+	w.Write("private/open/a", "one")
+	w.Write("closed/a", "one")
 	for name, mode := range folders {
-		must(t, os.Chmod(filepath.Join(w.dir, name), mode))
+		must(t, os.Chmod(filepath.Join(w.Dir, name), mode))
 	}
 	commit := w.keepIteration(1, 5)
-	must(t, os.Chmod(filepath.Join(w.dir, "closed"), 0o700))
+	must(t, os.Chmod(filepath.Join(w.Dir, "closed"), 0o700))
 	for _, name := range []string{"private", "empty", "closed"} {
-		w.remove(name)
+		w.Remove(name)
 	}
-	if _, err := Restore(t.Context(), w.dir, bundleID, commit, false); err != nil {
+	if _, err := Restore(t.Context(), w.Dir, bundleID, commit, false); err != nil {
 		t.Fatal(err)
 	}
 	for name, mode := range folders {
-		info, err := os.Stat(filepath.Join(w.dir, name))
+		info, err := os.Stat(filepath.Join(w.Dir, name))
 		must(t, err)
 		if info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, want %v", name, info.Mode(), mode)
 		}
 	}
-	must(t, os.Chmod(filepath.Join(w.dir, "closed"), 0o700)) // so that it can be removed
+	must(t, os.Chmod(filepath.Join(w.Dir, "closed"), 0o700)) // so that it can be removed
 }
 
 // An undone review leaves a folder that was empty.
 func TestUndoKeepsEmptyFolders(t *testing.T) {
 	w := born(t)
-	must(t, os.MkdirAll(filepath.Join(w.dir, "empty"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(w.Dir, "empty"), 0o755))
 	base := w.keep()
-	w.write("empty/new", "x")
-	w.write("made/new", "x")
+	w.Write("empty/new", "x")
+	w.Write("made/new", "x")
 	if u := w.mustUndo(base); !slices.Equal(u.Files, []string{"empty/new", "made/new"}) {
 		t.Errorf("%+v", u)
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, "empty")); err != nil {
+	if _, err := os.Stat(filepath.Join(w.Dir, "empty")); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, "made")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Dir, "made")); err == nil {
 		t.Error("a folder that the reviewer made is there")
 	}
 }

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"bytes"
@@ -7,12 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // list returns the paths, with those of the earlier state, because a new rule may hide them. A file
 // with a conflict is an error.
 func (k *keeper) list(ctx context.Context) ([]string, error) {
-	tracked, err := k.read(ctx, "ls-files", "-z", "-t", "--stage", "--full-name")
+	tracked, err := k.Read(ctx, "ls-files", "-z", "-t", "--stage", "--full-name")
 	if err != nil {
 		return nil, err
 	}
@@ -20,11 +22,11 @@ func (k *keeper) list(ctx context.Context) ([]string, error) {
 	for record := range bytes.SplitSeq(tracked, []byte{0}) {
 		about, name, ok := strings.Cut(string(record), "\t")
 		words := strings.Fields(about)
-		if !ok || len(words) != 4 || isOwn(name) {
+		if !ok || len(words) != 4 || repo.IsOwn(name) {
 			continue
 		}
 		if words[3] != "0" {
-			return nil, fmt.Errorf("%w in %q", ErrUnmerged, name)
+			return nil, fmt.Errorf("%w in %q", repo.ErrUnmerged, name)
 		}
 		k.known[name], k.sparse[name] = file{words[1], words[2]}, words[0] == "S"
 		paths = append(paths, name)
@@ -32,12 +34,12 @@ func (k *keeper) list(ctx context.Context) ([]string, error) {
 	if err := k.listIgnored(ctx); err != nil {
 		return nil, err
 	}
-	others, err := k.read(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--full-name")
+	others, err := k.Read(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--full-name")
 	if err != nil {
 		return nil, err
 	}
 	for name := range strings.SplitSeq(string(others), "\x00") {
-		if name != "" && !isOwn(name) {
+		if name != "" && !repo.IsOwn(name) {
 			paths = append(paths, name)
 		}
 	}
@@ -56,7 +58,7 @@ func (k *keeper) listIgnored(ctx context.Context) error {
 	if k.before != nil {
 		maps.Copy(k.ignored, k.before.ignored)
 	}
-	out, err := k.read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--full-name")
+	out, err := k.Read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--full-name")
 	if err != nil {
 		return err
 	}
@@ -68,11 +70,11 @@ func (k *keeper) listIgnored(ctx context.Context) error {
 
 // findFiltered finds the files that a filter changes on their way to the disk.
 func (k *keeper) findFiltered(ctx context.Context, paths []string) error {
-	names, err := k.filters(ctx)
+	names, err := k.Filters(ctx)
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	out, err := k.feed(ctx, []byte(strings.Join(paths, "\x00")), "check-attr", "-z", "--stdin", "filter")
+	out, err := k.Feed(ctx, []byte(strings.Join(paths, "\x00")), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package repo
+package keep
 
 import (
 	"io/fs"

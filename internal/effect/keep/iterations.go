@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"context"
@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // The work tree is kept before each iteration of a loop, under refs/ralph/<id>/iteration-<n>: what
-// [Keep] says of the files holds here too. Only Restore changes files, and nothing changes the
+// [WorkTree] says of the files holds here too. Only Restore changes files, and nothing changes the
 // index, the stash, HEAD or a branch.
 
 // iterationTime bounds one [KeepIteration]: an agent waits for it.
@@ -20,10 +22,10 @@ func iterationRef(id string, n int) string {
 	return LoopRefs(id) + "iteration-" + strconv.Itoa(n)
 }
 
-// KeepIteration keeps the work tree around dir as it is before iteration n of the loop with that
+// BeforeIteration keeps the work tree around dir as it is before iteration n of the loop with that
 // id, and returns the commit. It keeps the keep newest ones, at least 1, and the loop's first.
-func KeepIteration(ctx context.Context, dir, id string, n, keep int, env ...string) (commit string, err error) {
-	ctx, cancel := bounded(ctx, iterationTime)
+func BeforeIteration(ctx context.Context, dir, id string, n, keep int, env ...string) (commit string, err error) {
+	ctx, cancel := repo.Bounded(ctx, iterationTime)
 	defer cancel()
 	commit, err = keepIteration(ctx, dir, iterationRef(id, n), env)
 	if err == nil {
@@ -36,17 +38,13 @@ func KeepIteration(ctx context.Context, dir, id string, n, keep int, env ...stri
 }
 
 func keepIteration(ctx context.Context, dir, ref string, env []string) (string, error) {
-	s, err := takeState(ctx, dir, env, nil)
+	k, commit, err := commitNow(ctx, dir, "The work tree before an iteration.", env)
 	if err != nil {
 		return "", err
 	}
-	defer s.close()
-	commit, err := s.commit(ctx, "The work tree before an iteration.")
-	if err != nil {
-		return "", err
-	}
+	defer k.close()
 	// A ref of that name is of a beginning that was cut off.
-	_, err = s.read(ctx, "update-ref", "--no-deref", ref, commit)
+	_, err = k.Read(ctx, "update-ref", "--no-deref", ref, commit)
 	return commit, err
 }
 
@@ -55,9 +53,9 @@ func forgetIterations(ctx context.Context, dir, id string, keep int, env []strin
 	if err != nil || len(all) <= keep+1 {
 		return err
 	}
-	g := gitIn(dir, env...)
+	g := gitIn(dir, env)
 	for _, old := range all[1 : len(all)-keep] {
-		if _, err := g.read(ctx, "update-ref", "--no-deref", "-d", iterationRef(id, old.N), old.Commit); err != nil {
+		if err := g.removeRef(ctx, iterationRef(id, old.N), old.Commit); err != nil {
 			return err
 		}
 	}
@@ -72,10 +70,10 @@ type Iteration struct {
 
 // Iterations returns what is kept of the loop with that id, in order.
 func Iterations(ctx context.Context, dir, id string, env ...string) ([]Iteration, error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
 	prefix := LoopRefs(id) + "iteration-"
-	out, err := gitIn(dir, env...).line(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix+"*")
+	out, err := gitIn(dir, env).Line(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("find kept work trees: %w", err)
 	}
@@ -96,12 +94,12 @@ func CopyIterations(ctx context.Context, dir, from, to string, last int, env ...
 	if err != nil {
 		return err
 	}
-	g := gitIn(dir, env...)
+	g := gitIn(dir, env)
 	for _, kept := range all {
 		if kept.N > last {
 			continue
 		}
-		if _, err := g.read(ctx, "update-ref", "--no-deref", iterationRef(to, kept.N), kept.Commit); err != nil {
+		if _, err := g.Read(ctx, "update-ref", "--no-deref", iterationRef(to, kept.N), kept.Commit); err != nil {
 			return fmt.Errorf("copy kept work trees: %w", err)
 		}
 	}
@@ -109,27 +107,27 @@ func CopyIterations(ctx context.Context, dir, from, to string, last int, env ...
 }
 
 // FirstParent returns the first parent of a kept work tree, which is HEAD as it was. Without one
-// the error is [ErrNoCommits].
+// the error is [repo.ErrNoCommits].
 func FirstParent(ctx context.Context, dir, commit string, env ...string) (string, error) {
-	parents, err := gitIn(dir, env...).line(ctx, "rev-list", "--max-count=1", "--parents", commit)
+	parents, err := gitIn(dir, env).Line(ctx, "rev-list", "--max-count=1", "--parents", commit)
 	if err != nil {
 		return "", fmt.Errorf("find the commit of a kept work tree: %w", err)
 	}
 	words := strings.Fields(parents)
 	if len(words) < 3 { // itself, HEAD and the index
-		return "", ErrNoCommits
+		return "", repo.ErrNoCommits
 	}
 	return words[1], nil
 }
 
-// KeptBefore returns the refs of the loop with that id that keep files which a person may not have
+// Refs returns the refs of the loop with that id that keep files which a person may not have
 // otherwise: from before a rollback, or of a review. A repository that is gone has none.
-func KeptBefore(ctx context.Context, dir, id string, env ...string) ([]string, error) {
-	g := gitIn(dir, env...)
-	if _, err := g.locate(ctx); Absent(err) {
+func Refs(ctx context.Context, dir, id string, env ...string) ([]string, error) {
+	g := gitIn(dir, env)
+	if _, err := g.Locate(ctx); repo.Absent(err) {
 		return nil, nil
 	}
-	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
+	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
 	if err != nil {
 		return nil, fmt.Errorf("find the refs of loop %s: %w", id, err)
 	}
@@ -138,15 +136,15 @@ func KeptBefore(ctx context.Context, dir, id string, env ...string) ([]string, e
 
 // ForgetLoop removes all refs of the loop with that id. A repository that is gone has none.
 func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
-	g := gitIn(dir, env...)
-	if _, err := g.locate(ctx); Absent(err) {
+	g := gitIn(dir, env)
+	if _, err := g.Locate(ctx); repo.Absent(err) {
 		return nil
 	}
-	out, err := g.line(ctx, "for-each-ref", "--format=delete %(refname)", LoopRefs(id), MovedRef(id))
+	out, err := g.Line(ctx, "for-each-ref", "--format=delete %(refname)", LoopRefs(id), MovedRef(id))
 	if err == nil && out != "" {
-		_, err = g.feed(ctx, []byte(out+"\n"), "update-ref", "--no-deref", "--stdin")
+		_, err = g.Feed(ctx, []byte(out+"\n"), "update-ref", "--no-deref", "--stdin")
 	}
 	if err != nil {
 		err = fmt.Errorf("remove the refs of loop %s: %w", id, err)
@@ -156,32 +154,22 @@ func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
 
 // FilesNow returns a tree of git with the files of the work tree around dir as they are.
 func FilesNow(ctx context.Context, dir string, env ...string) (string, error) {
-	ctx, cancel := bounded(ctx, keepTime)
+	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
-	s, err := takeState(ctx, dir, env, nil)
+	k, err := read(ctx, dir, env, nil)
 	if err != nil {
 		return "", fmt.Errorf("read the work tree: %w", err)
 	}
-	defer s.close()
-	return s.tree, nil
+	defer k.close()
+	return k.tree, nil
 }
 
-// Diff compares two commits or trees. options are those of git diff about its output.
-func Diff(ctx context.Context, dir, from, to string, options []string, env ...string) ([]byte, error) {
-	args := slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, options, []string{from, to, "--"})
-	out, err := gitIn(dir, env...).read(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("compare the work trees: %w", err)
-	}
-	return out, nil
-}
-
-// KeptRef returns the commit of a full ref of the loop with that id.
-func KeptRef(ctx context.Context, dir, id, ref string, env ...string) (string, error) {
-	ctx, cancel := bounded(ctx, readTime)
+// CommitOf returns the commit of a full ref of the loop with that id.
+func CommitOf(ctx context.Context, dir, id, ref string, env ...string) (string, error) {
+	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
 	if !strings.HasPrefix(ref, LoopRefs(id)) {
-		return "", fmt.Errorf("%w: %.80q", ErrUnknownCommit, ref)
+		return "", fmt.Errorf("%w: %.80q", repo.ErrUnknownCommit, ref)
 	}
-	return gitIn(dir, env...).line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	return gitIn(dir, env).Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 }

@@ -1,4 +1,4 @@
-package guardrail
+package keep
 
 import (
 	"math/rand/v2"
@@ -16,10 +16,10 @@ func TestCopiesSurvivePowerLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := loop.Mkdir(KeptDir); err != nil {
+		if err := loop.Mkdir("copies"); err != nil {
 			t.Fatal(err)
 		}
-		kept, err := disk.Folder(KeptDir)
+		kept, err := disk.Folder("copies")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestCopiesSurvivePowerLoss(t *testing.T) {
 		}
 		disk = disk.Crash(simfs.PowerLostAnyOrder)
 		for name, want := range map[string]string{"a": "#!/bin/sh", "b": "make test"} {
-			if got, err := disk.ReadFile(KeptDir + "/" + name); err != nil || string(got) != want {
+			if got, err := disk.ReadFile("copies/" + name); err != nil || string(got) != want {
 				t.Fatalf("seed %d: %s holds %q, %v", seed, name, got, err)
 			}
 		}

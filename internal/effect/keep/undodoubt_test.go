@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ func TestUndoStaysInItsTree(t *testing.T) {
 	leaveToLong(t)
 	t.Parallel()
 	for name, move := range map[string]func(w, outer tree){
-		"core.worktree": func(w, outer tree) { w.git("config", "core.worktree", outer.dir) },
+		"core.worktree": func(w, outer tree) { w.Git("config", "core.worktree", outer.Dir) },
 		"a moved .git": func(w, outer tree) {
-			must(t, os.Rename(filepath.Join(w.dir, ".git"), filepath.Join(outer.dir, ".git")))
+			must(t, os.Rename(filepath.Join(w.Dir, ".git"), filepath.Join(outer.Dir, ".git")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -23,8 +23,8 @@ func TestUndoStaysInItsTree(t *testing.T) {
 			w := busy(t)
 			base := w.keep()
 			outer := w.at("..")
-			outer.write("a", "a person's\n")
-			outer.write("other/work", "a person's\n")
+			outer.Write("a", "a person's\n")
+			outer.Write("other/work", "a person's\n")
 			move(w, outer)
 			files := outer.files()
 			if u, err := w.undo(base); err == nil || u.Ref != "" {
@@ -42,24 +42,24 @@ func TestUndoLeavesWhatWasIgnored(t *testing.T) {
 	for name, c := range map[string]struct{ begin, edit func(w tree) }{
 		"rules that ignore themselves": {
 			func(w tree) {
-				w.write("venv/.gitignore", "*\n")
-				w.write("venv/lib/x", "ignored\n")
+				w.Write("venv/.gitignore", "*\n")
+				w.Write("venv/lib/x", "ignored\n")
 			},
-			func(w tree) { w.remove("venv/.gitignore") },
+			func(w tree) { w.Remove("venv/.gitignore") },
 		},
 		"rules that cannot be put back": {
 			func(tree) {},
 			func(w tree) {
-				w.remove(".gitignore")
-				w.write(".gitignore/.ralph/x", "x\n")
+				w.Remove(".gitignore")
+				w.Write(".gitignore/.ralph/x", "x\n")
 			},
 		},
 		"a rule of the repository": {
 			func(w tree) {
-				w.write(".git/info/exclude", "*.tmp\n")
-				w.write("x.tmp", "ignored\n")
+				w.Write(".git/info/exclude", "*.tmp\n")
+				w.Write("x.tmp", "ignored\n")
 			},
-			func(w tree) { w.write(".git/info/exclude", "") },
+			func(w tree) { w.Write(".git/info/exclude", "") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestUndoLeavesWhatWasIgnored(t *testing.T) {
 			files := w.files()
 			base := w.keep()
 			c.edit(w)
-			w.write("a", "edited\n")
+			w.Write("a", "edited\n")
 			u, err := w.undo(base)
 			after := w.files()
 			if after["a"] != files["a"] {
@@ -89,18 +89,18 @@ func TestUndoFindsHiddenFiles(t *testing.T) {
 	leaveToLong(t)
 	t.Parallel()
 	for name, hide := range map[string]func(w tree){
-		"rules of the repository":      func(w tree) { w.write(".git/info/exclude", "notes.txt\n") },
-		"rules that ignore themselves": func(w tree) { w.write(".gitignore", "*.log\nbuild/\nnotes.txt\n") },
-		"a folder of its own rules":    func(w tree) { w.write("src/.gitignore", "*\n") },
+		"rules of the repository":      func(w tree) { w.Write(".git/info/exclude", "notes.txt\n") },
+		"rules that ignore themselves": func(w tree) { w.Write(".gitignore", "*.log\nbuild/\nnotes.txt\n") },
+		"a folder of its own rules":    func(w tree) { w.Write("src/.gitignore", "*\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := busy(t)
-			w.write("src/mine", "untracked\n")
+			w.Write("src/mine", "untracked\n")
 			base := w.keep()
 			hide(w)
-			w.write("notes.txt", "edited\n")
-			w.write("src/mine", "edited\n")
+			w.Write("notes.txt", "edited\n")
+			w.Write("src/mine", "edited\n")
 			u, err := w.undo(base)
 			files := w.files()
 			if files["notes.txt"] != "untracked\n" || files["src/mine"] != "untracked\n" {
@@ -115,18 +115,18 @@ func TestUndoWithSparseCheckout(t *testing.T) {
 	leaveToLong(t)
 	t.Parallel()
 	for name, edit := range map[string]func(w tree){
-		"as it was": func(w tree) { w.write("a", "edited\n") },
-		"disabled":  func(w tree) { w.git("sparse-checkout", "disable") },
-		"narrower":  func(w tree) { w.git("sparse-checkout", "set", "--no-cone", "/a") },
-		"other":     func(w tree) { w.git("sparse-checkout", "set", "big") },
+		"as it was": func(w tree) { w.Write("a", "edited\n") },
+		"disabled":  func(w tree) { w.Git("sparse-checkout", "disable") },
+		"narrower":  func(w tree) { w.Git("sparse-checkout", "set", "--no-cone", "/a") },
+		"other":     func(w tree) { w.Git("sparse-checkout", "set", "big") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := born(t)
-			w.write("big/x", "x\n")
-			w.write("small/y", "y\n")
-			w.commit("folders")
-			w.git("sparse-checkout", "set", "small")
+			w.Write("big/x", "x\n")
+			w.Write("small/y", "y\n")
+			w.Commit("folders")
+			w.Git("sparse-checkout", "set", "small")
 			base := w.keep()
 			edit(w)
 			u, err := w.undo(base)
@@ -146,18 +146,18 @@ func TestUndoWithUnusualFiles(t *testing.T) {
 	w := busy(t)
 	names := []string{"cr\r", "q\"\r", "tab\t", "\xff\xfe", "back\\slash", "new\nline\r", " space ", ":colon", "*"}
 	for _, name := range names {
-		w.write(name, "a person's\n")
+		w.Write(name, "a person's\n")
 	}
-	must(t, os.Chmod(filepath.Join(w.dir, "cr\r"), 0o600))
+	must(t, os.Chmod(filepath.Join(w.Dir, "cr\r"), 0o600))
 	files := w.files()
 	base := w.keep()
 	for _, name := range names {
-		w.write(name, "edited\n")
+		w.Write(name, "edited\n")
 	}
-	w.remove("cr\r")
+	w.Remove("cr\r")
 	w.mustUndo(base)
 	same(t, "the files", w.files(), files)
-	info, err := os.Stat(filepath.Join(w.dir, "cr\r"))
+	info, err := os.Stat(filepath.Join(w.Dir, "cr\r"))
 	must(t, err)
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("a private file has the mode %v", info.Mode())
@@ -169,8 +169,8 @@ func TestKeepRefusesHome(t *testing.T) {
 	leaveToLong(t)
 	t.Parallel()
 	w := born(t)
-	env := append(os.Environ(), "HOME="+w.dir, "USERPROFILE="+w.dir)
-	if _, err := Keep(t.Context(), w.dir, beforeRef, env...); !errors.Is(err, ErrHome) {
+	env := append(os.Environ(), "HOME="+w.Dir, "USERPROFILE="+w.Dir)
+	if _, err := WorkTree(t.Context(), w.Dir, beforeRef, env...); !errors.Is(err, ErrHome) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"archive/tar"
@@ -12,6 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
 const (
@@ -21,29 +25,29 @@ const (
 
 // keep keeps the tree as it is.
 func (w tree) keep() *Base {
-	w.t.Helper()
-	b, err := Keep(w.t.Context(), w.dir, beforeRef)
+	w.T.Helper()
+	b, err := WorkTree(w.T.Context(), w.Dir, beforeRef)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return b
 }
 
 // undo allows what a reviewer may change.
 func (w tree) undo(b *Base) (Undone, error) {
-	w.t.Helper()
-	return b.Undo(w.t.Context(), Undo{
-		Ref: foundRef, Message: "Undo what a reviewer changed\n\nkept in %s", lockWait: lockPause,
+	w.T.Helper()
+	return b.Undo(w.T.Context(), Undo{
+		Ref: foundRef, Message: "Undo what a reviewer changed\n\nkept in %s", lockWait: 25 * time.Millisecond,
 		Allowed: func(path string) bool { return path == "ralph/tasks.json" || path == "ralph/progress.txt" },
 	})
 }
 
 // must undo everything.
 func (w tree) mustUndo(b *Base) Undone {
-	w.t.Helper()
+	w.T.Helper()
 	u, err := w.undo(b)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return u
 }
@@ -51,13 +55,13 @@ func (w tree) mustUndo(b *Base) Undone {
 // files returns everything on the disk outside of .git: contents, links and whether it is a
 // program.
 func (w tree) files() map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(w.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		name, _ := filepath.Rel(w.dir, path)
+		name, _ := filepath.Rel(w.Dir, path)
 		name = filepath.ToSlash(name)
 		switch {
 		case d.Name() == ".git":
@@ -83,15 +87,15 @@ func (w tree) files() map[string]string {
 		return nil
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return found
 }
 
 // status is what git says of the tree, with the index.
 func (w tree) status() string {
-	w.t.Helper()
-	return w.git("status", "--porcelain=v1", "--untracked-files=all", "--ignore-submodules=none")
+	w.T.Helper()
+	return w.Git("status", "--porcelain=v1", "--untracked-files=all", "--ignore-submodules=none")
 }
 
 func same(t *testing.T, what string, got, want map[string]string) {
@@ -114,26 +118,26 @@ func same(t *testing.T, what string, got, want map[string]string) {
 // busy is a tree with all kinds of files: committed, changed, added, untracked and ignored.
 func busy(t *testing.T, flags ...string) tree {
 	t.Helper()
-	return copied(t, "busy", flags, func(w tree) {
-		w.git(append([]string{"init", "-q"}, flags...)...)
-		w.write("a", "one\ntwo\nthree\n")
-		w.commit("begin")
-		w.write(".gitignore", "*.log\nbuild/\n")
-		w.write("src/b.go", "package b\n")
-		w.write("src/c.go", "package c\n")
-		w.write("ralph/tasks.json", "{}\n")
-		w.write("ralph/progress.txt", "# progress\n")
-		w.write("run.sh", "#!/bin/sh\n")
-		must(w.t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o755))
-		w.commit("files")
-		w.write("src/b.go", "package b // changed by a person\n")
-		w.write("src/staged.go", "package b // added\n")
-		w.git("add", "src/staged.go")
-		w.write("notes.txt", "untracked\n")
-		w.write("build/out", "ignored\n")
-		w.write("a.log", "ignored\n")
-		w.write(".ralph/x", "ralph's\n")
-	})
+	return tree{testgit.Copied(t, "busy", flags, func(w testgit.Tree) {
+		w.Git(append([]string{"init", "-q"}, flags...)...)
+		w.Write("a", "one\ntwo\nthree\n")
+		w.Commit("begin")
+		w.Write(".gitignore", "*.log\nbuild/\n")
+		w.Write("src/b.go", "package b\n")
+		w.Write("src/c.go", "package c\n")
+		w.Write("ralph/tasks.json", "{}\n")
+		w.Write("ralph/progress.txt", "# progress\n")
+		w.Write("run.sh", "#!/bin/sh\n")
+		must(w.T, os.Chmod(filepath.Join(w.Dir, "run.sh"), 0o755))
+		w.Commit("files")
+		w.Write("src/b.go", "package b // changed by a person\n")
+		w.Write("src/staged.go", "package b // added\n")
+		w.Git("add", "src/staged.go")
+		w.Write("notes.txt", "untracked\n")
+		w.Write("build/out", "ignored\n")
+		w.Write("a.log", "ignored\n")
+		w.Write(".ralph/x", "ralph's\n")
+	})}
 }
 
 // An edit is what a reviewer did.
@@ -145,46 +149,46 @@ type edit struct {
 
 var edits = map[string]edit{
 	"files": {func(w tree) {
-		w.write("a", "edited\n")
-		w.write("src/b.go", "edited\n") // which was dirty
-		w.remove("notes.txt")
-		w.write("new/deep/x.go", "package x\n")
-		w.write("-odd \"name\" ä", "x\n")
+		w.Write("a", "edited\n")
+		w.Write("src/b.go", "edited\n") // which was dirty
+		w.Remove("notes.txt")
+		w.Write("new/deep/x.go", "package x\n")
+		w.Write("-odd \"name\" ä", "x\n")
 	}, []string{"-odd \"name\" ä", "a", "new/deep/x.go", "notes.txt", "src/b.go"}, 0},
-	"removed files": {func(w tree) { w.remove("src") }, []string{"src/b.go", "src/c.go", "src/staged.go"}, 0},
+	"removed files": {func(w tree) { w.Remove("src") }, []string{"src/b.go", "src/c.go", "src/staged.go"}, 0},
 	"the index": {func(w tree) {
-		w.write("x.go", "package x\n")
-		w.write("a", "edited\n")
-		w.git("add", "x.go", "a")
-		w.git("reset", "-q", "src/staged.go")
-		w.git("rm", "-q", "--cached", "src/c.go")
-		w.git("checkout", "-q", "--", "src/b.go") // which was dirty
+		w.Write("x.go", "package x\n")
+		w.Write("a", "edited\n")
+		w.Git("add", "x.go", "a")
+		w.Git("reset", "-q", "src/staged.go")
+		w.Git("rm", "-q", "--cached", "src/c.go")
+		w.Git("checkout", "-q", "--", "src/b.go") // which was dirty
 	}, []string{"a", "src/b.go", "src/c.go", "src/staged.go", "x.go"}, 0},
 	"commits": {func(w tree) {
-		w.write("src/c.go", "edited\n")
-		w.git("mv", "a", "z")
-		w.git("commit", "-qm", "one", "src/c.go", "a", "z")
-		w.write("x.go", "package x\n")
-		w.git("add", "x.go")
-		w.git("commit", "-qm", "two", "x.go")
-		w.write("x.go", "package x // again\n")
+		w.Write("src/c.go", "edited\n")
+		w.Git("mv", "a", "z")
+		w.Git("commit", "-qm", "one", "src/c.go", "a", "z")
+		w.Write("x.go", "package x\n")
+		w.Git("add", "x.go")
+		w.Git("commit", "-qm", "two", "x.go")
+		w.Write("x.go", "package x // again\n")
 	}, []string{"a", "src/c.go", "x.go", "z"}, 2},
 	"a folder where a file was": {func(w tree) {
-		w.remove("a")
-		w.write("a/inner", "x\n")
+		w.Remove("a")
+		w.Write("a/inner", "x\n")
 	}, []string{"a", "a/inner"}, 0},
 	"a file where a folder was": {func(w tree) {
-		w.remove("src")
-		w.write("src", "x\n")
-		w.git("add", "-A", "src")
-		w.git("commit", "-qm", "flat", "src")
+		w.Remove("src")
+		w.Write("src", "x\n")
+		w.Git("add", "-A", "src")
+		w.Git("commit", "-qm", "flat", "src")
 	}, []string{"src", "src/b.go", "src/c.go", "src/staged.go"}, 1},
-	"a stash": {func(w tree) { w.git("stash", "-q") }, []string{"src/b.go", "src/staged.go"}, 0},
+	"a stash": {func(w tree) { w.Git("stash", "-q") }, []string{"src/b.go", "src/staged.go"}, 0},
 	"rules that hide": {func(w tree) {
-		w.write(".gitignore", "*.log\nbuild/\nhidden/\n")
-		w.write("hidden/x", "x\n")
+		w.Write(".gitignore", "*.log\nbuild/\nhidden/\n")
+		w.Write("hidden/x", "x\n")
 	}, []string{".gitignore", "hidden/x"}, 0},
-	"rules that show": {func(w tree) { w.write(".gitignore", "") }, []string{".gitignore"}, 0},
+	"rules that show": {func(w tree) { w.Write(".gitignore", "") }, []string{".gitignore"}, 0},
 }
 
 // Whatever a reviewer does to files, index and HEAD, all is as before, and the ref has what was
@@ -194,12 +198,12 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 	cases := maps.Clone(edits)
 	if runtime.GOOS != "windows" {
 		cases["links and modes"] = edit{func(w tree) {
-			w.remove("a")
-			must(t, os.Symlink("src", filepath.Join(w.dir, "a")))
-			w.remove("src")
-			must(t, os.Symlink("/", filepath.Join(w.dir, "src")))
-			must(t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o644))
-			w.write("two\nlines", "x\n")
+			w.Remove("a")
+			must(t, os.Symlink("src", filepath.Join(w.Dir, "a")))
+			w.Remove("src")
+			must(t, os.Symlink("/", filepath.Join(w.Dir, "src")))
+			must(t, os.Chmod(filepath.Join(w.Dir, "run.sh"), 0o644))
+			w.Write("two\nlines", "x\n")
 		}, []string{"a", "run.sh", "src", "src/b.go", "src/c.go", "src/staged.go", "two\nlines"}, 0}
 	}
 	for name, c := range cases {
@@ -209,10 +213,10 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 			}
 			t.Parallel()
 			w := busy(t)
-			files, status, head := w.files(), w.status(), w.head()
+			files, status, head := w.files(), w.status(), w.Head()
 			base := w.keep()
 			c.do(w)
-			w.write("ralph/tasks.json", `{"project": "x"}`+"\n")
+			w.Write("ralph/tasks.json", `{"project": "x"}`+"\n")
 			edited := w.files()
 			u := w.mustUndo(base)
 
@@ -225,10 +229,10 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 			if !slices.Equal(u.Files, c.files) || u.Commits != c.commits || u.Ref != foundRef || (u.Commit != "") != (c.commits > 0) {
 				t.Errorf("%+v, want %q in %d commits", u, c.files, c.commits)
 			}
-			if diff := w.git("diff", "--name-only", head, "HEAD"); diff != "" {
+			if diff := w.Git("diff", "--name-only", head, "HEAD"); diff != "" {
 				t.Errorf("HEAD differs from before in %q", diff)
 			}
-			if w.git("merge-base", head, "HEAD") != head {
+			if w.Git("merge-base", head, "HEAD") != head {
 				t.Error("the history was rewritten")
 			}
 			w.sameAsFound(edited, files)
@@ -238,7 +242,7 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 
 // sameAsFound compares the ref with the files as they were found. Ignored files are not in it.
 func (w tree) sameAsFound(edited, before map[string]string) {
-	w.t.Helper()
+	w.T.Helper()
 	found, base := w.blobs(foundRef), w.blobs(beforeRef)
 	for name, want := range edited {
 		if strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "build/") || strings.HasPrefix(name, ".ralph/") {
@@ -246,29 +250,29 @@ func (w tree) sameAsFound(edited, before map[string]string) {
 		}
 		want = strings.TrimPrefix(strings.TrimPrefix(want, "* "), "-> ")
 		if got, ok := found[name]; !ok || got != want {
-			w.t.Errorf("the ref has %q as %q (%v), want %q", name, got, ok, want)
+			w.T.Errorf("the ref has %q as %q (%v), want %q", name, got, ok, want)
 		}
 	}
 	for name, want := range before {
 		if got := base[name]; strings.HasPrefix(name, "src/") && got != want {
-			w.t.Errorf("the base has %q as %q", name, got)
+			w.T.Errorf("the base has %q as %q", name, got)
 		}
 	}
 }
 
 // blobs returns the contents of a commit, read by one git.
 func (w tree) blobs(ref string) map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	blobs := map[string]string{}
-	r := tar.NewReader(strings.NewReader(w.git("archive", "--format=tar", ref)))
+	r := tar.NewReader(strings.NewReader(w.Git("archive", "--format=tar", ref)))
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return blobs
 		}
-		must(w.t, err)
+		must(w.T, err)
 		text, err := io.ReadAll(r)
-		must(w.t, err)
+		must(w.T, err)
 		switch h.Typeflag {
 		case tar.TypeReg:
 			blobs[h.Name] = string(text)
@@ -283,22 +287,22 @@ func TestUndoLeavesAllowedFiles(t *testing.T) {
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
-	w.write("ralph/tasks.json", "{\"reviewed\": true}\n")
-	w.write("ralph/progress.txt", "# progress\nreviewed\n")
-	w.git("commit", "-qm", "review: approved", "ralph")
-	w.write("other.log", "ignored\n")
-	w.write("src/.ralph/y", "ralph's\n")
-	head, files := w.head(), w.files()
+	w.Write("ralph/tasks.json", "{\"reviewed\": true}\n")
+	w.Write("ralph/progress.txt", "# progress\nreviewed\n")
+	w.Git("commit", "-qm", "review: approved", "ralph")
+	w.Write("other.log", "ignored\n")
+	w.Write("src/.ralph/y", "ralph's\n")
+	head, files := w.Head(), w.files()
 	u := w.mustUndo(base)
-	if len(u.Files) > 0 || u.Ref != "" || u.Commit != "" || w.head() != head {
+	if len(u.Files) > 0 || u.Ref != "" || u.Commit != "" || w.Head() != head {
 		t.Errorf("%+v", u)
 	}
 	same(t, "the files", w.files(), files)
-	if refs := w.git("for-each-ref", "--format=%(refname)", "refs/ralph"); refs != beforeRef {
+	if refs := w.Git("for-each-ref", "--format=%(refname)", "refs/ralph"); refs != beforeRef {
 		t.Errorf("refs %q", refs)
 	}
 	must(t, base.Drop(t.Context()))
-	if refs := w.git("for-each-ref", "refs/ralph"); refs != "" {
+	if refs := w.Git("for-each-ref", "refs/ralph"); refs != "" {
 		t.Errorf("refs %q", refs)
 	}
 }
@@ -309,10 +313,10 @@ func TestUndoKeepsCommittedWork(t *testing.T) {
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
-	w.commit("everything")
-	head, files := w.head(), w.files()
+	w.Commit("everything")
+	head, files := w.Head(), w.files()
 	u := w.mustUndo(base)
-	if len(u.Files) > 0 || w.head() != head {
+	if len(u.Files) > 0 || w.Head() != head {
 		t.Errorf("%+v", u)
 	}
 	same(t, "the files", w.files(), files)
@@ -327,23 +331,23 @@ func TestUndoSplitsCommits(t *testing.T) {
 			t.Parallel()
 			w := busy(t, "--object-format="+format)
 			base := w.keep()
-			w.write("ralph/tasks.json", "{\"reviewed\": true}\n")
-			w.write("a", "edited\n")
-			w.write("x", "new\n")
-			w.git("add", "x")
-			w.git("commit", "-qm", "review", "a", "x", "ralph")
-			reviewed := w.head()
+			w.Write("ralph/tasks.json", "{\"reviewed\": true}\n")
+			w.Write("a", "edited\n")
+			w.Write("x", "new\n")
+			w.Git("add", "x")
+			w.Git("commit", "-qm", "review", "a", "x", "ralph")
+			reviewed := w.Head()
 			u := w.mustUndo(base)
-			if !slices.Equal(u.Files, []string{"a", "x"}) || u.Commits != 1 || u.Commit != w.head() {
+			if !slices.Equal(u.Files, []string{"a", "x"}) || u.Commits != 1 || u.Commit != w.Head() {
 				t.Fatalf("%+v", u)
 			}
-			if parent := w.git("rev-parse", "HEAD^"); parent != reviewed {
+			if parent := w.Git("rev-parse", "HEAD^"); parent != reviewed {
 				t.Errorf("the parent is %s", parent)
 			}
-			if got := w.git("show", "HEAD:ralph/tasks.json"); got != `{"reviewed": true}` {
+			if got := w.Git("show", "HEAD:ralph/tasks.json"); got != `{"reviewed": true}` {
 				t.Errorf("tasks.json is %q", got)
 			}
-			if got := w.git("log", "-1", "--format=%B|%an"); got != "Undo what a reviewer changed\n\nkept in "+foundRef+"\n|Ada" {
+			if got := w.Git("log", "-1", "--format=%B|%an"); got != "Undo what a reviewer changed\n\nkept in "+foundRef+"\n|Ada" {
 				t.Errorf("the message is %q", got)
 			}
 		})
@@ -354,21 +358,21 @@ func TestUndoSplitsCommits(t *testing.T) {
 func TestKeepChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := busy(t)
-	w.git("stash", "-q", "-u")
-	w.git("stash", "apply", "-q", "--index")
-	index, err := os.ReadFile(filepath.Join(w.dir, ".git/index"))
+	w.Git("stash", "-q", "-u")
+	w.Git("stash", "apply", "-q", "--index")
+	index, err := os.ReadFile(filepath.Join(w.Dir, ".git/index"))
 	must(t, err)
-	files, stash := w.files(), w.git("stash", "list")
+	files, stash := w.files(), w.Git("stash", "list")
 	base := w.keep()
-	w.write("a", "edited\n")
+	w.Write("a", "edited\n")
 	w.mustUndo(base)
-	after, err := os.ReadFile(filepath.Join(w.dir, ".git/index"))
+	after, err := os.ReadFile(filepath.Join(w.Dir, ".git/index"))
 	must(t, err)
 	if string(after) != string(index) {
 		t.Error("the index was written")
 	}
 	same(t, "the files", w.files(), files)
-	if got := w.git("stash", "list"); got != stash || stash == "" {
+	if got := w.Git("stash", "list"); got != stash || stash == "" {
 		t.Errorf("the stash is %q, was %q", got, stash)
 	}
 }
@@ -380,24 +384,24 @@ func TestUndoRefusesWhenInDoubt(t *testing.T) {
 		want error
 	}{
 		"another branch": {func(w tree) {
-			w.git("checkout", "-q", "-b", "other")
-			w.write("a", "edited\n")
+			w.Git("checkout", "-q", "-b", "other")
+			w.Write("a", "edited\n")
 		}, ErrOtherBranch},
-		"a detached HEAD": {func(w tree) { w.git("checkout", "-q", "--detach") }, ErrOtherBranch},
+		"a detached HEAD": {func(w tree) { w.Git("checkout", "-q", "--detach") }, ErrOtherBranch},
 		"an amended commit": {func(w tree) {
-			w.write("a", "edited\n")
-			w.git("commit", "-q", "--amend", "-m", "amended", "a")
+			w.Write("a", "edited\n")
+			w.Git("commit", "-q", "--amend", "-m", "amended", "a")
 		}, ErrRewritten},
-		"a reset": {func(w tree) { w.git("reset", "-q", "--hard", "HEAD~1") }, ErrRewritten},
+		"a reset": {func(w tree) { w.Git("reset", "-q", "--hard", "HEAD~1") }, ErrRewritten},
 		"a merge that waits": {func(w tree) {
-			w.git("update-ref", "MERGE_HEAD", "HEAD")
-			w.write("a", "edited\n")
-		}, ErrUnfinished},
+			w.Git("update-ref", "MERGE_HEAD", "HEAD")
+			w.Write("a", "edited\n")
+		}, repo.ErrUnfinished},
 		"a locked index": {func(w tree) {
-			w.write("a", "edited\n")
-			w.write(".git/index.lock", "")
-		}, ErrLocked},
-		"no repository any more": {func(w tree) { w.remove(".git") }, ErrNoRepository},
+			w.Write("a", "edited\n")
+			w.Write(".git/index.lock", "")
+		}, repo.ErrLocked},
+		"no repository any more": {func(w tree) { w.Remove(".git") }, repo.ErrNoRepository},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "another branch" && name != "an amended commit" {
@@ -421,23 +425,23 @@ func TestKeepRefusesUnfinishedWork(t *testing.T) {
 	leaveToLong(t)
 	t.Parallel()
 	w := born(t)
-	w.git("checkout", "-q", "-b", "other")
-	w.write("a", "theirs\n")
-	w.commit("theirs")
-	w.git("checkout", "-q", "main")
-	w.write("a", "ours\n")
-	w.commit("ours")
-	if _, err := w.try("merge", "other"); err == nil {
+	w.Git("checkout", "-q", "-b", "other")
+	w.Write("a", "theirs\n")
+	w.Commit("theirs")
+	w.Git("checkout", "-q", "main")
+	w.Write("a", "ours\n")
+	w.Commit("ours")
+	if _, err := w.Try("merge", "other"); err == nil {
 		t.Fatal("no conflict")
 	}
-	if _, err := Keep(t.Context(), w.dir, beforeRef); !errors.Is(err, ErrUnfinished) {
+	if _, err := WorkTree(t.Context(), w.Dir, beforeRef); !errors.Is(err, repo.ErrUnfinished) {
 		t.Errorf("%v", err)
 	}
-	w.remove(".git/MERGE_HEAD")
-	if _, err := Keep(t.Context(), w.dir, beforeRef); !errors.Is(err, ErrUnmerged) {
+	w.Remove(".git/MERGE_HEAD")
+	if _, err := WorkTree(t.Context(), w.Dir, beforeRef); !errors.Is(err, repo.ErrUnmerged) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Keep(t.Context(), t.TempDir(), beforeRef); !Absent(err) {
+	if _, err := WorkTree(t.Context(), t.TempDir(), beforeRef); !repo.Absent(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -448,10 +452,10 @@ func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
-	w.git("add", "-f", "a.log")
-	w.git("commit", "-qm", "with a log", "a.log")
-	w.write(".git/info/exclude", "*.tmp\n")
-	w.write("new", "x\n")
+	w.Git("add", "-f", "a.log")
+	w.Git("commit", "-qm", "with a log", "a.log")
+	w.Write(".git/info/exclude", "*.tmp\n")
+	w.Write("new", "x\n")
 	u, err := w.undo(base)
 	left, ok := errors.AsType[*LeftError](err)
 	if !ok || len(left.Files) != 1 || left.Files[0].Path != "new" {
@@ -461,7 +465,7 @@ func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
 	if files["a.log"] != "ignored\n" || files["new"] != "x\n" {
 		t.Errorf("%v", files)
 	}
-	if w.git("ls-files", "a.log") != "" || w.git("ls-tree", "HEAD", "a.log") != "" {
+	if w.Git("ls-files", "a.log") != "" || w.Git("ls-tree", "HEAD", "a.log") != "" {
 		t.Error("the log is still in git")
 	}
 }
@@ -472,37 +476,37 @@ func TestUndoInUnusualRepositories(t *testing.T) {
 	t.Run("unborn", func(t *testing.T) {
 		t.Parallel()
 		w := unborn(t)
-		w.write("a", "one\n")
-		w.write("b", "two\n")
-		w.git("add", "b")
+		w.Write("a", "one\n")
+		w.Write("b", "two\n")
+		w.Git("add", "b")
 		base := w.keep()
-		w.write("a", "edited\n")
-		w.commit("first")
+		w.Write("a", "edited\n")
+		w.Commit("first")
 		w.mustUndo(base)
 		same(t, "the files", w.files(), map[string]string{"a": "one\n", "b": "two\n"})
 	})
 	t.Run("detached", func(t *testing.T) {
 		t.Parallel()
 		w := born(t)
-		main := w.head()
-		w.git("checkout", "-q", "--detach")
+		main := w.Head()
+		w.Git("checkout", "-q", "--detach")
 		base := w.keep()
-		w.write("a", "edited\n")
-		w.commit("review")
-		if u := w.mustUndo(base); u.Commits != 1 || w.git("rev-parse", "main") != main || w.git("diff", "main", "HEAD") != "" {
+		w.Write("a", "edited\n")
+		w.Commit("review")
+		if u := w.mustUndo(base); u.Commits != 1 || w.Git("rev-parse", "main") != main || w.Git("diff", "main", "HEAD") != "" {
 			t.Errorf("%+v", u)
 		}
 	})
 	t.Run("worktree", func(t *testing.T) {
 		t.Parallel()
 		w := born(t)
-		w.git("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "linked"))
+		w.Git("worktree", "add", "-q", filepath.Join(filepath.Dir(w.Dir), "linked"))
 		linked := w.at("../linked")
-		linked.write("dirty", "x\n")
+		linked.Write("dirty", "x\n")
 		base := linked.keep()
-		linked.write("dirty", "edited\n")
-		linked.write("a", "edited\n")
-		linked.commit("review")
+		linked.Write("dirty", "edited\n")
+		linked.Write("a", "edited\n")
+		linked.Commit("review")
 		linked.mustUndo(base)
 		same(t, "the files", linked.files(), map[string]string{"a": "one\ntwo\nthree\n", "dirty": "x\n"})
 		if w.status() != "" {
@@ -513,7 +517,7 @@ func TestUndoInUnusualRepositories(t *testing.T) {
 		t.Parallel()
 		w := busy(t)
 		base := w.at("src").keep()
-		w.write("a", "edited\n")
+		w.Write("a", "edited\n")
 		if u := w.at("src").mustUndo(base); !slices.Equal(u.Files, []string{"a"}) {
 			t.Errorf("%+v", u)
 		}
@@ -522,29 +526,29 @@ func TestUndoInUnusualRepositories(t *testing.T) {
 		t.Parallel()
 		w := born(t)
 		base := w.keep()
-		w.write("a", "edited\n")
-		w.commit("review")
+		w.Write("a", "edited\n")
+		w.Commit("review")
 		base.env = slices.DeleteFunc(os.Environ(), func(e string) bool {
 			return strings.HasPrefix(e, "GIT_AUTHOR") || strings.HasPrefix(e, "GIT_COMMITTER")
 		})
-		base.env = configured(base.env, [][2]string{{"user.useConfigOnly", "true"}})
+		base.env = repo.In(w.Dir, base.env...).Configured([][2]string{{"user.useConfigOnly", "true"}}).Env
 		w.mustUndo(base)
-		if got := w.git("log", "-1", "--format=%an"); got != "ralph" {
+		if got := w.Git("log", "-1", "--format=%an"); got != "ralph" {
 			t.Errorf("the author is %q", got)
 		}
 	})
 	t.Run("line ends", func(t *testing.T) {
 		t.Parallel()
 		w := unborn(t)
-		w.git("config", "core.autocrlf", "true")
-		w.write("a", "one\r\ntwo\r\n")
-		w.commit("first")
-		if w.git("cat-file", "blob", "HEAD:a") != "one\ntwo" {
+		w.Git("config", "core.autocrlf", "true")
+		w.Write("a", "one\r\ntwo\r\n")
+		w.Commit("first")
+		if w.Git("cat-file", "blob", "HEAD:a") != "one\ntwo" {
 			t.Fatal("git did not convert")
 		}
 		base := w.keep()
-		w.write("a", "one\nother\n")
-		w.commit("review")
+		w.Write("a", "one\nother\n")
+		w.Commit("review")
 		w.mustUndo(base)
 		same(t, "the files", w.files(), map[string]string{"a": "one\r\ntwo\r\n"})
 		if w.status() != "" {
@@ -559,23 +563,23 @@ func TestUndoReportsWhatItLeaves(t *testing.T) {
 	t.Parallel()
 	inner := born(t)
 	w := born(t)
-	w.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "module")
-	w.commit("with a submodule")
-	nested := tree{t, filepath.Join(w.dir, "nested")}
-	must(t, os.Mkdir(nested.dir, 0o755))
-	nested.git("init", "-q")
-	nested.write("n", "x\n")
-	nested.commit("nested")
-	large := filepath.Join(w.dir, "large.bin")
-	w.write("large.bin", "")
+	w.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.Dir, "module")
+	w.Commit("with a submodule")
+	nested := treeIn(t, filepath.Join(w.Dir, "nested"))
+	must(t, os.Mkdir(nested.Dir, 0o755))
+	nested.Git("init", "-q")
+	nested.Write("n", "x\n")
+	nested.Commit("nested")
+	large := filepath.Join(w.Dir, "large.bin")
+	w.Write("large.bin", "")
 	must(t, os.Truncate(large, maxKept+1))
 	base := w.keep()
-	w.write("a", "edited\n")
-	w.at("module").write("a", "edited\n")
-	nested.write("n", "edited\n")
+	w.Write("a", "edited\n")
+	w.at("module").Write("a", "edited\n")
+	nested.Write("n", "edited\n")
 	must(t, os.Truncate(large, maxKept+2))
-	w.write("larger.bin", "")
-	must(t, os.Truncate(filepath.Join(w.dir, "larger.bin"), maxKept+3))
+	w.Write("larger.bin", "")
+	must(t, os.Truncate(filepath.Join(w.Dir, "larger.bin"), maxKept+3))
 	u, err := w.undo(base)
 	left, ok := errors.AsType[*LeftError](err)
 	if !ok {
@@ -605,12 +609,12 @@ func TestUndoTakesAnotherRef(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	base := w.keep()
-	w.git("update-ref", foundRef, "HEAD")
-	w.write("a", "edited\n")
+	w.Git("update-ref", foundRef, "HEAD")
+	w.Write("a", "edited\n")
 	if u := w.mustUndo(base); u.Ref != foundRef+"-2" {
 		t.Errorf("%+v", u)
 	}
-	if _, err := Keep(t.Context(), w.dir, beforeRef); err == nil {
+	if _, err := WorkTree(t.Context(), w.Dir, beforeRef); err == nil {
 		t.Error("the base was replaced")
 	}
 }

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"bytes"
@@ -12,13 +12,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 // Losses is what would be gone with a linked work tree: all that no branch, remote or tag leads to
 // and that is not in the person's own work tree.
 type Losses struct {
-	Work
+	repo.Work
 	// Left counts commits that are not on the way to HEAD and that the work tree alone knows: in
 	// the log of its HEAD, in a ref of its own, or in a repository inside it.
 	Left int
@@ -30,9 +31,9 @@ type Losses struct {
 // FindLosses returns what would be lost with the linked work tree at path. The person's work tree
 // is around project.
 func FindLosses(ctx context.Context, path, project string, env ...string) (l Losses, err error) {
-	ctx, cancel := bounded(ctx, readTime)
+	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
-	l, err = gitIn(path, env...).losses(ctx, project)
+	l, err = gitIn(path, env).losses(ctx, project)
 	if err != nil {
 		err = fmt.Errorf("inspect the worktree: %w", err)
 	}
@@ -40,7 +41,7 @@ func FindLosses(ctx context.Context, path, project string, env ...string) (l Los
 }
 
 func (g git) losses(ctx context.Context, project string) (l Losses, err error) {
-	roots, err := g.repos(ctx)
+	roots, err := repo.Repos(ctx, g.Dir, g.Env...)
 	if err != nil {
 		return l, err
 	}
@@ -59,12 +60,11 @@ func (g git) losses(ctx context.Context, project string) (l Losses, err error) {
 
 // add adds what is in the repository of g: the work tree at root, or one inside it.
 func (l *Losses) add(ctx context.Context, g git, common, root string) error {
-	inside, err := filepath.Rel(root, g.dir)
+	inside, err := filepath.Rel(root, g.Dir)
 	if err != nil {
 		return err
 	}
-	g, err = g.withoutFilters(ctx)
-	if err != nil {
+	if g.Git, err = g.WithoutFilters(ctx); err != nil {
 		return err
 	}
 	ignored, err := g.ignoredFiles(ctx)
@@ -75,15 +75,15 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 		l.Ignored = append(l.Ignored, strings.TrimPrefix(filepath.ToSlash(inside)+"/"+name, "./"))
 	}
 	if inside == "." {
-		if l.Work, err = g.work(ctx); err != nil {
+		if l.Work, err = g.Work(ctx); err != nil {
 			return err
 		}
 	} else {
-		st, err := g.status(ctx)
+		names, err := repo.Changed(ctx, g.Dir, g.Env...)
 		if err != nil {
 			return err
 		}
-		l.Changes += len(st.entries)
+		l.Changes += len(names)
 	}
 	hidden, err := g.hiddenChanges(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 	if len(tips) == 0 {
 		return nil
 	}
-	count, err := g.line(ctx, slices.Concat([]string{"rev-list", "--count", "--ignore-missing"}, tips, []string{"--not"}, elsewhere)...)
+	count, err := g.Line(ctx, slices.Concat([]string{"rev-list", "--count", "--ignore-missing"}, tips, []string{"--not"}, elsewhere)...)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 // hiddenChanges counts the files that differ from the index and that git status passes over: the
 // index says "assume unchanged" or "skip worktree" of them.
 func (g git) hiddenChanges(ctx context.Context) (int, error) {
-	out, err := g.read(ctx, "ls-files", "-z", "-v", "--stage")
+	out, err := g.Read(ctx, "ls-files", "-z", "-v", "--stage")
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +134,7 @@ func (g git) hiddenChanges(ctx context.Context) (int, error) {
 		if !ok || bytes.Equal(tag, bytes.ToUpper(tag)) && tag[0] != 'S' || bytes.HasPrefix(file, []byte("160000 ")) {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(g.dir, filepath.FromSlash(string(name)))); err == nil {
+		if _, err := os.Lstat(filepath.Join(g.Dir, filepath.FromSlash(string(name)))); err == nil {
 			hidden = append(append(hidden, file...), 0)
 		}
 	}
@@ -146,18 +146,18 @@ func (g git) hiddenChanges(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer remove()
-	_, err = own.feed(ctx, hidden, "update-index", "-z", "--index-info")
+	_, err = own.Feed(ctx, hidden, "update-index", "-z", "--index-info")
 	if err == nil {
-		_, err = own.readFailed(ctx, 1, "update-index", "-q", "--refresh") // 1: some differ
+		_, err = own.ReadFailed(ctx, 1, "update-index", "-q", "--refresh") // 1: some differ
 	}
 	if err == nil {
-		out, err = own.read(ctx, "diff-files", "-z", "--name-only")
+		out, err = own.Read(ctx, "diff-files", "-z", "--name-only")
 	}
 	return bytes.Count(out, []byte{0}), err
 }
 
 func (g git) commonDir(ctx context.Context) (string, error) {
-	return g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	return g.Line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 }
 
 // mostLeft bounds how many entries of the log of HEAD are read: git itself forgets old ones.
@@ -167,13 +167,13 @@ const mostLeft = 1000
 // those of refs that belong to the work tree. What an amendment or a rebase replaced is not among
 // them: its content is in what replaced it.
 func (g git) leftTips(ctx context.Context) ([]string, error) {
-	refs, err := g.line(ctx, "for-each-ref", "--format=%(objectname)", "refs/worktree/", "refs/bisect/", "refs/rewritten/")
+	refs, err := g.Line(ctx, "for-each-ref", "--format=%(objectname)", "refs/worktree/", "refs/bisect/", "refs/rewritten/")
 	if err != nil {
 		return nil, err
 	}
 	tips := strings.Fields(refs)
-	log, err := g.line(ctx, "reflog", "show", "-n", strconv.Itoa(mostLeft), "--format=%H %gs", "HEAD", "--")
-	if exitCode(err) > 0 {
+	log, err := g.Line(ctx, "reflog", "show", "-n", strconv.Itoa(mostLeft), "--format=%H %gs", "HEAD", "--")
+	if repo.ExitCode(err) > 0 {
 		return tips, nil // a HEAD without a commit has no log
 	}
 	leaves := false
@@ -190,9 +190,9 @@ func (g git) leftTips(ctx context.Context) ([]string, error) {
 
 // ignoredFiles lists the files that git ignores, without ralph's own.
 func (g git) ignoredFiles(ctx context.Context) (names []string, err error) {
-	out, err := g.read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	out, err := g.Read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	for name := range bytes.SplitSeq(out, []byte{0}) {
-		if len(name) > 0 && !isOwn(strings.TrimSuffix(string(name), "/")) {
+		if len(name) > 0 && !repo.IsOwn(strings.TrimSuffix(string(name), "/")) {
 			names = append(names, string(name))
 		}
 	}
@@ -205,7 +205,7 @@ const maxCompared = 64 << 20
 // missingIn returns the files and folders at root that the work tree around project does not have
 // with the same content.
 func missingIn(project, root string, names []string) ([]string, error) {
-	main, err := WorkTree(project)
+	main, err := repo.WorkTree(project)
 	if err != nil {
 		return nil, err
 	}

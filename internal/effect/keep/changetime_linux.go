@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"io/fs"

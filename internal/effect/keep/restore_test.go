@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"errors"
@@ -14,31 +14,31 @@ import (
 // one does the rest, and names the ref that has all that was found.
 func TestInterruptedRestoreGoesOn(t *testing.T) {
 	for name, again := range map[string]func(tree){
-		"one file was put back":   func(w tree) { w.write("src/b.go", "changed"); w.write("made", "made") },
+		"one file was put back":   func(w tree) { w.Write("src/b.go", "changed"); w.Write("made", "made") },
 		"all files were put back": func(tree) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := busy(t)
 			commit, files := w.keepIteration(1, 5), w.files()
-			w.write("a", "changed")
-			w.write("src/b.go", "changed")
-			w.write("made", "made")
+			w.Write("a", "changed")
+			w.Write("src/b.go", "changed")
+			w.Write("made", "made")
 			changed := w.files()
-			first, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+			first, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
 			must(t, err)
 			refs := LoopRefs(bundleID)
-			w.git("update-ref", refs+"rolling-back", first.Ref)
-			w.git("update-ref", "-d", first.Ref)
+			w.Git("update-ref", refs+"rolling-back", first.Ref)
+			w.Git("update-ref", "-d", first.Ref)
 			again(w)
-			second, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+			second, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
 			must(t, err)
 			same(t, "put back", w.files(), files)
 			if second.CutOff != first.Ref || second.Ref == first.Ref {
 				t.Errorf("the first kept %q, the second %+v", first.Ref, second)
 			}
-			found, err := KeptRef(t.Context(), w.dir, bundleID, second.CutOff)
+			found, err := CommitOf(t.Context(), w.Dir, bundleID, second.CutOff)
 			must(t, err)
-			third, err := Restore(t.Context(), w.dir, bundleID, found, false)
+			third, err := Restore(t.Context(), w.Dir, bundleID, found, false)
 			must(t, err)
 			same(t, "brought back", w.files(), changed)
 			if third.CutOff != "" {
@@ -53,8 +53,8 @@ func TestInterruptedRestoreGoesOn(t *testing.T) {
 func TestRestoreLeavesUnkeptFiles(t *testing.T) {
 	large := strings.Repeat("x", maxKept+1)
 	exclude := func(w tree) {
-		must(w.t, os.MkdirAll(filepath.Join(w.dir, ".git", "info"), 0o755))
-		must(w.t, os.WriteFile(filepath.Join(w.dir, ".git", "info", "exclude"), []byte("f\n"), 0o644))
+		must(w.T, os.MkdirAll(filepath.Join(w.Dir, ".git", "info"), 0o755))
+		must(w.T, os.WriteFile(filepath.Join(w.Dir, ".git", "info", "exclude"), []byte("f\n"), 0o644))
 	}
 	for name, row := range map[string]struct {
 		before, after func(tree)
@@ -62,28 +62,28 @@ func TestRestoreLeavesUnkeptFiles(t *testing.T) {
 		why           string // f was left
 	}{
 		"it has become too large": {
-			func(w tree) { w.write("f", "small") }, func(w tree) { w.write("f", large) }, large, "f (it was too large to be kept)",
+			func(w tree) { w.Write("f", "small") }, func(w tree) { w.Write("f", large) }, large, "f (it was too large to be kept)",
 		},
 		"it was too large": {
-			func(w tree) { w.write("f", large) }, func(w tree) { w.write("f", "small") }, "small", "f (it was too large to be kept)",
+			func(w tree) { w.Write("f", large) }, func(w tree) { w.Write("f", "small") }, "small", "f (it was too large to be kept)",
 		},
 		"a new rule ignores it": {
-			func(w tree) { w.write("f", "one") }, func(w tree) { w.write(".gitignore", "f\n"); w.write("f", "two") }, "one", "",
+			func(w tree) { w.Write("f", "one") }, func(w tree) { w.Write(".gitignore", "f\n"); w.Write("f", "two") }, "one", "",
 		},
 		"a new rule outside of the tree ignores it": {
-			func(w tree) { w.write("f", "one") }, func(w tree) { exclude(w); w.write("f", "two") }, "one", "",
+			func(w tree) { w.Write("f", "one") }, func(w tree) { exclude(w); w.Write("f", "two") }, "one", "",
 		},
 		"a rule had ignored it": {
-			func(w tree) { w.write(".gitignore", "f\n"); w.write("f", "secret") },
-			func(w tree) { w.write(".gitignore", ""); w.write("f", "another") }, "another", "",
+			func(w tree) { w.Write(".gitignore", "f\n"); w.Write("f", "secret") },
+			func(w tree) { w.Write(".gitignore", ""); w.Write("f", "another") }, "another", "",
 		},
 		"a rule had ignored its folder": {
-			func(w tree) { w.write(".gitignore", "d/\n"); w.write("f", "f"); w.write("d/\xff", "secret") },
-			func(w tree) { w.remove(".gitignore") }, "f", "",
+			func(w tree) { w.Write(".gitignore", "d/\n"); w.Write("f", "f"); w.Write("d/\xff", "secret") },
+			func(w tree) { w.Remove(".gitignore") }, "f", "",
 		},
 		"it is in a repository now": {
-			func(w tree) { w.write("f", "f"); w.write("sub/a", "one") },
-			func(w tree) { w.write("sub/a", "two"); w.git("init", "-q", "sub") }, "f", "sub (it is a repository of its own)",
+			func(w tree) { w.Write("f", "f"); w.Write("sub/a", "one") },
+			func(w tree) { w.Write("sub/a", "two"); w.Git("init", "-q", "sub") }, "f", "sub (it is a repository of its own)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestRestoreLeavesUnkeptFiles(t *testing.T) {
 			commit := w.keepIteration(1, 5)
 			row.after(w)
 			changed := w.files()
-			done, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+			done, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
 			left, isLeft := errors.AsType[*LeftError](err)
 			switch {
 			case row.why == "" && err != nil:
@@ -107,9 +107,9 @@ func TestRestoreLeavesUnkeptFiles(t *testing.T) {
 				same(t, "nothing was changed", w.files(), changed)
 				return
 			}
-			found, err := KeptRef(t.Context(), w.dir, bundleID, done.Ref)
+			found, err := CommitOf(t.Context(), w.Dir, bundleID, done.Ref)
 			must(t, err)
-			if _, err = Restore(t.Context(), w.dir, bundleID, found, false); err != nil && !isLeft {
+			if _, err = Restore(t.Context(), w.Dir, bundleID, found, false); err != nil && !isLeft {
 				t.Error(err)
 			}
 			same(t, "brought back", w.files(), changed)
@@ -120,16 +120,16 @@ func TestRestoreLeavesUnkeptFiles(t *testing.T) {
 func TestRestoreKeepsPermissions(t *testing.T) {
 	w := born(t)
 	for _, name := range []string{"changed", "removed"} {
-		w.write(name, "secret")
-		must(t, os.Chmod(filepath.Join(w.dir, name), 0o600))
+		w.Write(name, "secret")
+		must(t, os.Chmod(filepath.Join(w.Dir, name), 0o600))
 	}
 	commit := w.keepIteration(1, 5)
-	w.write("changed", "more")
-	w.remove("removed")
-	_, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	w.Write("changed", "more")
+	w.Remove("removed")
+	_, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
 	must(t, err)
 	for _, name := range []string{"changed", "removed"} {
-		if info, err := os.Stat(filepath.Join(w.dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(filepath.Join(w.Dir, name)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
@@ -142,13 +142,13 @@ func TestRestoreSeesLateChange(t *testing.T) {
 	}
 	w := born(t)
 	commit := w.keepIteration(1, 5)
-	w.write("a", "an agent's")
+	w.Write("a", "an agent's")
 	real, err := exec.LookPath("git")
 	must(t, err)
 	bin := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\ncase $* in *' cat-file blob '*) echo \"a person's\" > '"+w.dir+"/a' ;; esac\nexec '"+real+"' \"$@\"\n"), 0o755))
+	must(t, os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\ncase $* in *' cat-file blob '*) echo \"a person's\" > '"+w.Dir+"/a' ;; esac\nexec '"+real+"' \"$@\"\n"), 0o755))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	done, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	done, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
 	if _, left := errors.AsType[*LeftError](err); !left || len(done.Left) != 1 || len(done.Files) > 0 {
 		t.Errorf("%+v, %v", done, err)
 	}

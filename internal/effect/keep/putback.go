@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"bytes"
@@ -11,8 +11,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
+
+// putFilesBack keeps what is there, and puts the files on the disk back.
+func (r *reversal) putFilesBack(ctx context.Context) error {
+	if err := r.keepFound(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreIgnores(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreFiles(ctx); err != nil {
+		return err
+	}
+	r.restoreFolders()
+	r.closeFolders()
+	return nil
+}
 
 // restoreIgnores puts the rules for ignored files back first: files that were ignored in the base
 // are not touched, and files that a new rule hides are found.
@@ -26,15 +42,15 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 			r.putBack(ctx, c)
 		}
 	}
-	again, err := takeState(ctx, r.Base.dir, r.Base.env, &r.Base.kept)
+	again, err := read(ctx, r.base.dir, r.base.env, &r.base.moment)
 	if err != nil {
 		return err
 	}
-	firstFound := r.state.tree
-	r.state.close()
-	r.state = again
+	firstFound := r.tree
+	r.close()
+	r.keeper = again
 	r.onDisk = slices.DeleteFunc(r.onDisk, isRule)
-	found, err := r.changes(ctx, r.Base.tree, r.state.tree)
+	found, err := r.changes(ctx, r.base.tree, r.tree)
 	if err != nil {
 		return err
 	}
@@ -47,7 +63,7 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 		return nil
 	}
 	kept := r.result.Ref
-	commit, err := r.line(ctx, "rev-parse", kept)
+	commit, err := r.Line(ctx, "rev-parse", kept)
 	if err != nil {
 		return err
 	}
@@ -55,14 +71,14 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 	for _, c := range hidden {
 		shown[c.path] = c.now
 	}
-	if r.state.tree, err = r.build(ctx, firstFound, shown); err != nil {
+	if r.tree, err = r.build(ctx, firstFound, shown); err != nil {
 		return err
 	}
-	more, err := r.state.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
+	more, err := r.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
 	if err != nil {
 		return err
 	}
-	if _, err := r.read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
+	if _, err := r.Read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
 		return err
 	}
 	for _, c := range hidden {
@@ -90,7 +106,7 @@ func (r *reversal) restoreFiles(ctx context.Context) error {
 		switch {
 		case ignored[c.path]: // it was ignored in the base
 			r.forget(c.path)
-		case r.Base.ignores != r.state.ignores:
+		case r.base.ignores != r.ignores:
 			r.leave(c.path, "the rules for ignored files outside of the work tree were changed")
 		default:
 			r.putBack(ctx, c)
@@ -118,8 +134,8 @@ func (r *reversal) ignored(ctx context.Context, made []change) (map[string]bool,
 	for _, c := range made {
 		list.WriteString(c.path + "\x00")
 	}
-	out, err := r.feed(ctx, list.Bytes(), "check-ignore", "-z", "--stdin", "--no-index")
-	if err != nil && exitCode(err) != 1 {
+	out, err := r.Feed(ctx, list.Bytes(), "check-ignore", "-z", "--stdin", "--no-index")
+	if err != nil && repo.ExitCode(err) != 1 {
 		return nil, err
 	}
 	for name := range strings.SplitSeq(string(out), "\x00") {
@@ -144,7 +160,7 @@ func (r *reversal) putBack(ctx context.Context, c change) {
 	var content []byte
 	var err error
 	if c.was.id != "" { // before the last look at the file: a process takes time
-		content, err = r.read(ctx, "cat-file", "blob", c.was.id)
+		content, err = r.Read(ctx, "cat-file", "blob", c.was.id)
 	}
 	found := file{}
 	if err == nil {
@@ -170,7 +186,7 @@ func (r *reversal) removeFile(name string) error {
 	if err := r.root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for dir := path.Dir(name); dir != "." && r.Base.odd[dir] != emptyFolder; dir = path.Dir(dir) {
+	for dir := path.Dir(name); dir != "." && r.base.odd[dir] != emptyFolder; dir = path.Dir(dir) {
 		if r.root.Remove(filepath.FromSlash(dir)) != nil {
 			break // it is not empty
 		}
@@ -183,7 +199,7 @@ func (r *reversal) writeFile(name string, f file, content []byte) error {
 	if err := r.makeFolders(path.Dir(name)); err != nil {
 		return err
 	}
-	if clear(r.dirs); r.above(path.Dir(name)) != "" {
+	if clear(r.dirs); r.above(path.Dir(name)) != (way{}) {
 		return errors.New("a link is on the way to it")
 	}
 	info, err := r.root.Lstat(local)
@@ -192,22 +208,15 @@ func (r *reversal) writeFile(name string, f file, content []byte) error {
 			return err
 		}
 	}
+	c := Content{content, r.base.permissions(name, f.mode)}
 	if f.mode == linkMode {
-		if err := r.root.Remove(local); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return r.root.Symlink(string(content), local)
+		c.Mode = fs.ModeSymlink
 	}
-	dir, err := r.root.OpenRoot(filepath.Dir(local))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return safefile.Replace(safefile.Within(dir), filepath.Base(local), content, r.Base.permissions(name, f.mode))
+	return putFile(r.root, name, c)
 }
 
 // permissions returns those that a file had.
-func (k *kept) permissions(name, mode string) fs.FileMode {
+func (k *moment) permissions(name, mode string) fs.FileMode {
 	if perm, ok := k.perms[name]; ok {
 		return perm
 	}
@@ -227,21 +236,19 @@ func (r *reversal) restoreHead(ctx context.Context) error {
 	if len(r.committed) == 0 {
 		return nil
 	}
-	tree, err := r.build(ctx, r.state.head, before(r.committed))
+	tree, err := r.build(ctx, r.head, before(r.committed))
 	if err != nil {
 		return err
 	}
 	message := strings.ReplaceAll(r.Message, "%s", r.result.Ref)
-	commit, err := r.commitTree(ctx, tree, message, "-p", r.state.head)
-	if exitCode(err) > 0 { // git does not know who commits
-		own := r.git
-		own.env = append(slices.Clone(own.env), ownIdentity...)
-		commit, err = own.commitTree(ctx, tree, message, "-p", r.state.head)
+	commit, err := r.CommitTree(ctx, tree, message, "-p", r.head)
+	if repo.ExitCode(err) > 0 { // git does not know who commits
+		commit, err = r.WithOwnIdentity().CommitTree(ctx, tree, message, "-p", r.head)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := r.read(ctx, "update-ref", "-m", "ralph: undo what a review changed", "HEAD", commit, r.state.head); err != nil {
+	if _, err := r.Read(ctx, "update-ref", "-m", "ralph: undo what a review changed", "HEAD", commit, r.head); err != nil {
 		return err
 	}
 	r.result.Commit = commit
@@ -253,8 +260,8 @@ func (r *reversal) restoreIndex(ctx context.Context) error {
 	if len(r.staged) == 0 {
 		return nil
 	}
-	if err := waitForLock(ctx, r.at, r.lockWait); err != nil {
-		return fmt.Errorf("restore the index: %w", &Error{Doing: "git update-index", Err: err, hint: lockHint(r.at)})
+	if err := r.at.WaitForLock(ctx, "git update-index", r.lockWait); err != nil {
+		return fmt.Errorf("restore the index: %w", err)
 	}
 	if err := r.setIndex(ctx, r.git, before(r.staged)); err != nil {
 		return fmt.Errorf("restore the index: %w", err)

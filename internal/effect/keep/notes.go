@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"encoding/json"
@@ -7,16 +7,18 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // The message of a kept work tree says what its git tree does not have: which files were ignored,
 // were too large or are left out by a sparse checkout, permissions, and what is no
 // file. It is one line of JSON.
 
-const besideMark = "\n\nbeside the tree: "
+const notesMark = "\n\nbeside the tree: "
 
-// beside is that JSON. A path is quoted as in Go with ASCII alone, because it may be no UTF-8.
-type beside struct {
+// notes is that JSON. A path is quoted as in Go with ASCII alone, because it may be no UTF-8.
+type notes struct {
 	Perms   map[string]fs.FileMode `json:"perms,omitempty"`
 	Left    map[string]string      `json:"left,omitempty"`
 	Absent  []string               `json:"absent,omitempty"`
@@ -25,9 +27,9 @@ type beside struct {
 	Rules   string                 `json:"rules"` // see ignoreRules
 }
 
-// besides adds to a message what the tree does not have.
-func (s *state) besides(message string) (string, error) {
-	all := beside{Perms: quotedKeys(s.perms), Left: quotedKeys(s.left), Odd: quotedKeys(s.odd), Rules: s.ignores}
+// addNotes adds to a message what the tree does not have.
+func (s *moment) addNotes(message string) (string, error) {
+	all := notes{Perms: quotedKeys(s.perms), Left: quotedKeys(s.left), Odd: quotedKeys(s.odd), Rules: s.ignores}
 	for name := range s.absent {
 		all.Absent = append(all.Absent, strconv.QuoteToASCII(name))
 	}
@@ -35,7 +37,7 @@ func (s *state) besides(message string) (string, error) {
 		all.Ignored = append(all.Ignored, strconv.QuoteToASCII(name))
 	}
 	text, err := json.Marshal(all)
-	return message + besideMark + string(text), err
+	return message + notesMark + string(text), err
 }
 
 func quotedKeys[V any](from map[string]V) map[string]V {
@@ -46,23 +48,24 @@ func quotedKeys[V any](from map[string]V) map[string]V {
 	return to
 }
 
-var errNoBeside = errors.New("it does not say what was beside its tree")
+var errNoNotes = errors.New("it does not say what was beside its tree")
 
-// parseBeside reads a commit as git stores it. The files of kept are left empty.
-func parseBeside(commit string) (k kept, rules string, err error) {
-	_, text, ok := strings.Cut(commit, besideMark)
+// parseNotes reads a commit as git stores it. Its files are not in it.
+func parseNotes(commit string, at repo.Location) (k moment, err error) {
+	_, text, ok := strings.Cut(commit, notesMark)
 	if !ok {
-		return k, "", errNoBeside
+		return k, errNoNotes
 	}
-	var all beside
+	var all notes
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		return k, "", fmt.Errorf("%w: %w", errNoBeside, err)
+		return k, fmt.Errorf("%w: %w", errNoNotes, err)
 	}
-	k = kept{files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{}, ignored: map[string]bool{}, odd: map[string]string{}}
+	k = newMoment(at)
+	k.ignores = all.Rules
 	unquote := func(name string) string {
 		plain, failed := strconv.Unquote(name)
 		if failed != nil {
-			err = fmt.Errorf("%w: %.80q is no path", errNoBeside, name)
+			err = fmt.Errorf("%w: %.80q is no path", errNoNotes, name)
 		}
 		return plain
 	}
@@ -81,5 +84,5 @@ func parseBeside(commit string) (k kept, rules string, err error) {
 	for _, name := range all.Ignored {
 		k.ignored[unquote(name)] = true
 	}
-	return k, all.Rules, err
+	return k, err
 }

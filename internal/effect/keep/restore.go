@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // Restored is what [Restore] did.
@@ -27,7 +29,7 @@ type Restored struct {
 // files, after all others were restored. With dry it only finds the files, and CutOff is the ref of
 // an earlier one that has not ended.
 func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
-	ctx, cancel := bounded(ctx, keepTime)
+	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
 	result, err := restore(ctx, dir, id, commit, dry, env)
 	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
@@ -41,27 +43,30 @@ func restore(ctx context.Context, dir, id, commit string, dry bool, env []string
 	if err != nil {
 		return result, err
 	}
-	at := restoring{gitIn(dir, env...), LoopRefs(id)}
-	r := &reversal{Base: base, Undo: Undo{Ref: at.unfinished()}}
-	if r.state, err = takeState(ctx, dir, env, &base.kept); err != nil {
+	r := &reversal{base: base, Undo: Undo{Ref: LoopRefs(id) + unfinishedRestore}}
+	if r.keeper, err = read(ctx, dir, env, &base.moment); err != nil {
 		return result, err
 	}
-	defer func() { r.state.close() }()
+	defer func() { r.close() }()
 	if result.Gone, err = r.compareFiles(ctx); err != nil {
 		return result, err
 	}
 	if dry {
-		_, unfinished, err := at.commit(ctx)
-		result.Files, result.Left, result.CutOff = r.result.Files, r.leftFiles, unfinished
+		result.Files, result.Left = r.result.Files, r.leftFiles
+		if _, err = r.Read(ctx, "rev-parse", "--verify", "--quiet", r.Ref); err == nil {
+			result.CutOff = r.Ref
+		} else if repo.ExitCode(err) == 1 {
+			err = nil
+		}
 		return result, err
 	}
-	if result.CutOff, err = at.finish(ctx); err != nil {
+	if result.CutOff, err = r.finishRestore(ctx, id); err != nil {
 		return result, err
 	}
 	if len(r.onDisk)+len(r.folders) > 0 {
-		err = r.restore(ctx)
+		err = r.putFilesBack(ctx)
 		if r.result.Ref != "" {
-			ref, finished := at.finish(context.WithoutCancel(ctx))
+			ref, finished := r.finishRestore(context.WithoutCancel(ctx), id)
 			result.Ref, err = ref, errors.Join(err, finished)
 		}
 	}
@@ -69,15 +74,25 @@ func restore(ctx context.Context, dir, id, commit string, dry bool, env []string
 		return slices.ContainsFunc(r.leftFiles, func(f LeftFile) bool { return f.Path == strings.TrimSuffix(name, "/") })
 	}
 	result.Files, result.Left = slices.DeleteFunc(r.result.Files, isLeft), r.leftFiles
-	if err == nil && len(r.leftFiles) > 0 {
-		err = &LeftError{r.leftFiles}
+	if err == nil {
+		err = r.leftError()
 	}
 	return result, err
 }
 
+// unfinishedRestore ends the name of the ref of what a Restore found, as long as it runs.
+const unfinishedRestore = "rolling-back"
+
+// finishRestore gives the ref of a Restore that has ended, or was cut off, its last name, and
+// returns that; empty if there is none.
+func (g git) finishRestore(ctx context.Context, id string) (string, error) {
+	refs, err := g.finishRefs(ctx, LoopRefs(id)+unfinishedRestore, func(string) string { return LoopRefs(id) + "before-rollback" })
+	return strings.Join(refs, ""), err
+}
+
 // compareFiles finds the files that differ, and returns what is not brought back.
 func (r *reversal) compareFiles(ctx context.Context) (gone []LeftFile, err error) {
-	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
+	if r.onDisk, err = r.changes(ctx, r.base.tree, r.tree); err != nil {
 		return nil, err
 	}
 	r.compareLeft()
@@ -92,74 +107,24 @@ func (r *reversal) compareFiles(ctx context.Context) (gone []LeftFile, err error
 	return gone, nil
 }
 
-func (r *reversal) restore(ctx context.Context) error {
-	if err := r.keepFound(ctx); err != nil {
-		return err
-	}
-	if err := r.restoreIgnores(ctx); err != nil {
-		return err
-	}
-	if err := r.restoreFiles(ctx); err != nil {
-		return err
-	}
-	r.restoreFolders()
-	r.closeFolders()
-	return nil
-}
-
-// restoring names the refs of what Restore found in the work tree of a loop. While it runs, the ref
-// has a name of its own.
-type restoring struct {
-	git  git
-	refs string
-}
-
-func (at restoring) unfinished() string { return at.refs + "rolling-back" }
-
-// commit returns the commit of the unfinished ref, and its name; both are empty if there is none.
-func (at restoring) commit(ctx context.Context) (commit, ref string, err error) {
-	commit, err = at.git.line(ctx, "rev-parse", "--verify", "--quiet", at.unfinished())
-	if exitCode(err) == 1 {
-		return "", "", nil
-	}
-	return commit, at.unfinished(), err
-}
-
-// finish gives the unfinished ref its last name, and returns that; empty if there is none.
-func (at restoring) finish(ctx context.Context) (string, error) {
-	commit, unfinished, err := at.commit(ctx)
-	if err != nil || commit == "" {
-		return "", err
-	}
-	ref, err := at.git.makeFreeRef(ctx, at.refs+"before-rollback", commit)
-	if err == nil {
-		_, err = at.git.read(ctx, "update-ref", "--no-deref", "-d", unfinished, commit)
-	}
-	return ref, err
-}
-
 // openBase opens what was kept as a commit.
 func openBase(ctx context.Context, dir, commit string, env []string) (*Base, error) {
-	g := gitIn(dir, env...)
-	g.limit = keepTime
-	g.env = append(slices.Clip(g.env), "GIT_NO_REPLACE_OBJECTS=1")
-	at, err := g.locate(ctx)
+	g, at, err := locate(ctx, dir, env)
+	if err != nil {
+		return nil, err
+	}
+	text, err := g.Read(ctx, "cat-file", "commit", commit)
 	if err != nil {
 		return nil, err
 	}
 	b := &Base{dir: dir, env: env, commit: commit}
-	if b.tree, err = g.line(ctx, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
-		return nil, err
-	}
-	text, err := g.read(ctx, "cat-file", "commit", commit)
-	if err != nil {
-		return nil, err
-	}
-	if b.kept, b.ignores, err = parseBeside(string(text)); err != nil {
+	if b.moment, err = parseNotes(string(text), at); err != nil {
 		return nil, fmt.Errorf("commit %.12s: %w", commit, err)
 	}
-	b.at = at
-	names, err := g.read(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", b.tree)
+	if b.tree, err = g.Line(ctx, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
+		return nil, err
+	}
+	names, err := g.Read(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", b.tree)
 	if err != nil {
 		return nil, err
 	}

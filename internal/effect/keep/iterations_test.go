@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"errors"
@@ -7,22 +7,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 func (w tree) keepIteration(n, keep int) string {
-	w.t.Helper()
-	commit, err := KeepIteration(w.t.Context(), w.dir, bundleID, n, keep)
+	w.T.Helper()
+	commit, err := BeforeIteration(w.T.Context(), w.Dir, bundleID, n, keep)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return commit
 }
 
 func (w tree) kept() (numbers []int) {
-	w.t.Helper()
-	all, err := Iterations(w.t.Context(), w.dir, bundleID)
+	w.T.Helper()
+	all, err := Iterations(w.T.Context(), w.Dir, bundleID)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, kept := range all {
 		numbers = append(numbers, kept.N)
@@ -34,26 +36,26 @@ func (w tree) kept() (numbers []int) {
 // that was cut off is replaced, and that those of other loops stay.
 func TestIterationsAreBounded(t *testing.T) {
 	w := born(t)
-	other, err := KeepIteration(t.Context(), w.dir, "01M8BNGX9EWD5NWXM83V7KZZZZ", 1, 1)
+	other, err := BeforeIteration(t.Context(), w.Dir, "01M8BNGX9EWD5NWXM83V7KZZZZ", 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 12; n++ {
-		w.write("a", fmt.Sprintf("before %d", n))
+		w.Write("a", fmt.Sprintf("before %d", n))
 		w.keepIteration(n, 3)
 	}
 	if got := fmt.Sprint(w.kept()); got != "[1 10 11 12]" {
 		t.Errorf("kept are %s", got)
 	}
-	w.write("a", "again")
+	w.Write("a", "again")
 	w.keepIteration(12, 3)
-	if got := w.git("show", iterationRef(bundleID, 12)+":a"); got != "again" {
+	if got := w.Git("show", iterationRef(bundleID, 12)+":a"); got != "again" {
 		t.Errorf("the iteration that begins again has %q", got)
 	}
-	if err := ForgetLoop(t.Context(), w.dir, bundleID); err != nil {
+	if err := ForgetLoop(t.Context(), w.Dir, bundleID); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.git("for-each-ref", "refs/ralph", "--format=%(objectname)"); got != other {
+	if got := w.Git("for-each-ref", "refs/ralph", "--format=%(objectname)"); got != other {
 		t.Errorf("after the loop was forgotten there are %q; want %s", got, other)
 	}
 	if err := ForgetLoop(t.Context(), t.TempDir(), bundleID); err != nil {
@@ -64,10 +66,10 @@ func TestIterationsAreBounded(t *testing.T) {
 // TestKeepingIterationTouchesNothing compares everything that a person can see before and after.
 func TestKeepingIterationTouchesNothing(t *testing.T) {
 	w := busy(t)
-	w.write("stash", "stashed")
-	w.git("stash", "push", "-q", "--include-untracked", "--", "stash")
+	w.Write("stash", "stashed")
+	w.Git("stash", "push", "-q", "--include-untracked", "--", "stash")
 	see := func() string {
-		return w.index() + w.git("stash", "list") + w.head() + w.git("for-each-ref", "refs/heads", "refs/stash")
+		return w.Index() + w.Git("stash", "list") + w.Head() + w.Git("for-each-ref", "refs/heads", "refs/stash")
 	}
 	before, files := see(), w.files()
 	w.keepIteration(1, 5)
@@ -82,48 +84,48 @@ func TestKeepingIterationTouchesNothing(t *testing.T) {
 func TestRestoreBringsFilesBack(t *testing.T) {
 	w := busy(t)
 	odd := "new\nline \"quoted\""
-	w.write(odd, "odd")
-	must(t, os.Symlink("a", filepath.Join(w.dir, "link")))
+	w.Write(odd, "odd")
+	must(t, os.Symlink("a", filepath.Join(w.Dir, "link")))
 	commit, files := w.keepIteration(1, 5), w.files()
-	w.write("a", "changed")
-	w.remove(odd)
-	w.remove("link")
-	w.remove("src/c.go")
-	w.write("made/deep/inside", "made")
-	must(t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o644))
-	w.remove("notes.txt")
-	w.write("notes.txt/inside", "a folder where a file was")
-	w.git("add", "a")
-	w.git("commit", "-qm", "by an agent")
-	w.write("a.log", "ignored, and changed")
+	w.Write("a", "changed")
+	w.Remove(odd)
+	w.Remove("link")
+	w.Remove("src/c.go")
+	w.Write("made/deep/inside", "made")
+	must(t, os.Chmod(filepath.Join(w.Dir, "run.sh"), 0o644))
+	w.Remove("notes.txt")
+	w.Write("notes.txt/inside", "a folder where a file was")
+	w.Git("add", "a")
+	w.Git("commit", "-qm", "by an agent")
+	w.Write("a.log", "ignored, and changed")
 	files["a.log"] = "ignored, and changed"
-	head, index, changed := w.head(), w.index(), w.files()
+	head, index, changed := w.Head(), w.Index(), w.files()
 
-	dry, err := Restore(t.Context(), w.dir, bundleID, commit, true)
+	dry, err := Restore(t.Context(), w.Dir, bundleID, commit, true)
 	if err != nil || len(dry.Files) != 8 || dry.Ref != "" {
 		t.Errorf("dry: %+v, %v", dry, err)
 	}
 	same(t, "after looking", w.files(), changed)
-	done, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	done, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "put back", w.files(), files)
-	if w.head() != head || w.index() != index {
+	if w.Head() != head || w.Index() != index {
 		t.Error("HEAD or the index changed")
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, "made")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Dir, "made")); err == nil {
 		t.Error("an empty folder is left")
 	}
-	found, err := KeptRef(t.Context(), w.dir, bundleID, done.Ref)
+	found, err := CommitOf(t.Context(), w.Dir, bundleID, done.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), w.dir, bundleID, found, false); err != nil {
+	if _, err := Restore(t.Context(), w.Dir, bundleID, found, false); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "brought back", w.files(), changed)
-	if _, err := KeptRef(t.Context(), w.dir, bundleID, "HEAD"); !errors.Is(err, ErrUnknownCommit) {
+	if _, err := CommitOf(t.Context(), w.Dir, bundleID, "HEAD"); !errors.Is(err, repo.ErrUnknownCommit) {
 		t.Errorf("a ref of another loop: %v", err)
 	}
 }
@@ -135,20 +137,20 @@ func TestDiffRunsNoProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	must(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+mark+"'\n"), 0o755))
 	for _, key := range []string{"diff.external", "diff.own.textconv", "diff.own.command", "core.fsmonitor", "filter.own.clean", "filter.own.smudge", "core.pager"} {
-		w.git("config", key, program)
+		w.Git("config", key, program)
 	}
-	w.write(".gitattributes", "* diff=own filter=own\n")
-	w.write("a", "one\n")
+	w.Write(".gitattributes", "* diff=own filter=own\n")
+	w.Write("a", "one\n")
 	commit := w.keepIteration(1, 5)
-	w.write("a", "two\n")
-	now, err := FilesNow(t.Context(), w.dir)
+	w.Write("a", "two\n")
+	now, err := FilesNow(t.Context(), w.Dir)
 	must(t, err)
-	out, err := Diff(t.Context(), w.dir, commit, now, nil)
+	out, err := repo.Diff(t.Context(), w.Dir, commit, now, nil)
 	must(t, err)
 	if !strings.Contains(string(out), "-one\n+two\n") {
 		t.Errorf("the difference is %s", out)
 	}
-	_, err = Restore(t.Context(), w.dir, bundleID, commit, false)
+	_, err = Restore(t.Context(), w.Dir, bundleID, commit, false)
 	must(t, err)
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a program of the repository ran")
@@ -165,15 +167,15 @@ func BenchmarkKeepIteration(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	g := gitIn(dir)
+	g := repo.In(dir)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"}} {
-		if _, err := g.read(b.Context(), args...); err != nil {
+		if _, err := g.Read(b.Context(), args...); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.Run("status", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := g.read(b.Context(), "status", "--porcelain"); err != nil {
+			if _, err := g.Read(b.Context(), "status", "--porcelain"); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -182,7 +184,7 @@ func BenchmarkKeepIteration(b *testing.B) {
 		n := 0
 		for b.Loop() {
 			n++
-			if _, err := KeepIteration(b.Context(), dir, bundleID, n, 3); err != nil {
+			if _, err := BeforeIteration(b.Context(), dir, bundleID, n, 3); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 const bundleID = "01M8BNGX9EWD5NWXM83V7K72KS"
@@ -13,7 +15,7 @@ const bundleID = "01M8BNGX9EWD5NWXM83V7K72KS"
 func bundled(t *testing.T, w tree) (string, Bundle) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bundle")
-	b, err := WriteBundle(t.Context(), w.dir, file, bundleID)
+	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,17 +26,17 @@ func bundled(t *testing.T, w tree) (string, Bundle) {
 // files, also those that were not committed, and that the source does not change.
 func TestBundleBringsWholeTree(t *testing.T) {
 	w := busy(t)
-	w.git("update-ref", "refs/ralph/"+bundleID+"/1", "HEAD")
-	w.git("update-ref", "refs/ralph/01M8BNGX9EWD5NWXM83V7KZZZZ/1", "HEAD")
-	w.remove("src/c.go")
-	refs, index, files := w.git("for-each-ref"), w.index(), w.files()
+	w.Git("update-ref", "refs/ralph/"+bundleID+"/1", "HEAD")
+	w.Git("update-ref", "refs/ralph/01M8BNGX9EWD5NWXM83V7KZZZZ/1", "HEAD")
+	w.Remove("src/c.go")
+	refs, index, files := w.Git("for-each-ref"), w.Index(), w.files()
 	file, b := bundled(t, w)
 	same(t, "the source", w.files(), files)
-	if w.git("for-each-ref") != refs || w.index() != index {
+	if w.Git("for-each-ref") != refs || w.Index() != index {
 		t.Error("the source's refs or index changed")
 	}
-	to := tree{t, t.TempDir()}
-	if err := CloneBundle(t.Context(), to.dir, file, b, fitsAlways); err != nil {
+	to := treeIn(t, t.TempDir())
+	if err := CloneBundle(t.Context(), to.Dir, file, b, fitsAlways); err != nil {
 		t.Fatal(err)
 	}
 	for _, ignored := range []string{"build/out", "a.log"} {
@@ -46,38 +48,38 @@ func TestBundleBringsWholeTree(t *testing.T) {
 		}
 	}
 	same(t, "the clone", to.files(), files)
-	if to.head() != w.head() || to.git("symbolic-ref", "HEAD") != w.git("symbolic-ref", "HEAD") {
+	if to.Head() != w.Head() || to.Git("symbolic-ref", "HEAD") != w.Git("symbolic-ref", "HEAD") {
 		t.Error("the clone is at another commit or branch")
 	}
-	if got := to.git("for-each-ref", "refs/ralph", "--format=%(refname)"); got != "refs/ralph/"+bundleID+"/1\n"+MovedRef(bundleID) {
+	if got := to.Git("for-each-ref", "refs/ralph", "--format=%(refname)"); got != "refs/ralph/"+bundleID+"/1\n"+MovedRef(bundleID) {
 		t.Errorf("the clone has the refs %q", got)
 	}
-	to.git("fsck", "--strict")
+	to.Git("fsck", "--strict")
 }
 
 // TestBundleLeavesTreeAlone shows that a repository gets the commits and a branch, and that
 // nothing else changes: a branch that exists stays.
 func TestBundleLeavesTreeAlone(t *testing.T) {
 	w := born(t)
-	w.git("checkout", "-q", "-b", "feature/x")
-	w.write("new", "in work")
+	w.Git("checkout", "-q", "-b", "feature/x")
+	w.Write("new", "in work")
 	file, b := bundled(t, w)
 	to := busy(t)
-	before, index, head := to.files(), to.index(), to.head()
+	before, index, head := to.files(), to.Index(), to.Head()
 	for i, want := range []bool{true, false} {
-		made, err := Unbundle(t.Context(), to.dir, file, b)
+		made, err := Unbundle(t.Context(), to.Dir, file, b)
 		if err != nil || made != want {
 			t.Fatalf("time %d: branch made: %v, %v", i+1, made, err)
 		}
 	}
 	same(t, "the tree", to.files(), before)
-	if to.index() != index || to.head() != head {
+	if to.Index() != index || to.Head() != head {
 		t.Error("the index or HEAD changed")
 	}
-	if to.git("rev-parse", "feature/x") != w.head() {
+	if to.Git("rev-parse", "feature/x") != w.Head() {
 		t.Error("the branch is at another commit")
 	}
-	if got := to.git("show", MovedRef(bundleID)+":new"); got != "in work" {
+	if got := to.Git("show", MovedRef(bundleID)+":new"); got != "in work" {
 		t.Errorf("the file that was not committed is %q", got)
 	}
 }
@@ -91,20 +93,20 @@ func TestBundleRunsNoProgram(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+mark+"'\ncat\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.write(".gitattributes", "*.bin filter=own\n")
-	w.write("a.bin", "as it is")
-	w.git("add", ".")
-	w.git("commit", "-qm", "files")
+	w.Write(".gitattributes", "*.bin filter=own\n")
+	w.Write("a.bin", "as it is")
+	w.Git("add", ".")
+	w.Git("commit", "-qm", "files")
 	settings := filepath.Join(t.TempDir(), "settings")
 	must(t, os.WriteFile(settings, []byte("[filter \"own\"]\n\tclean = "+program+"\n\tsmudge = "+program+"\n\trequired\n[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+filepath.Dir(program)+"\n[init]\n\ttemplateDir = "+filepath.Dir(program)+"\n"), 0o600))
 	env := append(os.Environ(), "GIT_CONFIG_GLOBAL="+settings)
 	file := filepath.Join(t.TempDir(), "bundle")
-	b, err := WriteBundle(t.Context(), w.dir, file, bundleID, env...)
+	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID, env...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := tree{t, t.TempDir()}
-	if err := CloneBundle(t.Context(), to.dir, file, b, fitsAlways, env...); err != nil {
+	to := treeIn(t, t.TempDir())
+	if err := CloneBundle(t.Context(), to.Dir, file, b, fitsAlways, env...); err != nil {
 		t.Fatal(err)
 	}
 	if got := to.files()["a.bin"]; got != "as it is" {
@@ -123,18 +125,18 @@ func TestDamagedBundleIsRefused(t *testing.T) {
 	text[len(text)-30] ^= 1
 	must(t, os.WriteFile(file, text, 0o600))
 	to := unborn(t)
-	if _, err := Unbundle(t.Context(), to.dir, file, b); err == nil {
+	if _, err := Unbundle(t.Context(), to.Dir, file, b); err == nil {
 		t.Error("a damaged bundle was taken")
 	}
 	b.Branch = "../../heads/x"
 	file, _ = bundled(t, born(t))
-	if _, err := Unbundle(t.Context(), to.dir, file, b); err == nil {
+	if _, err := Unbundle(t.Context(), to.Dir, file, b); err == nil {
 		t.Error("a branch with a wrong name was made")
 	}
-	if refs := to.git("for-each-ref", "refs/heads"); refs != "" {
+	if refs := to.Git("for-each-ref", "refs/heads"); refs != "" {
 		t.Errorf("refs were made: %s", refs)
 	}
-	if _, err := WriteBundle(t.Context(), unborn(t).dir, file+"2", bundleID); !errors.Is(err, ErrNoCommits) {
+	if _, err := WriteBundle(t.Context(), unborn(t).Dir, file+"2", bundleID); !errors.Is(err, repo.ErrNoCommits) {
 		t.Errorf("a repository without a commit: %v", err)
 	}
 }
@@ -145,18 +147,18 @@ func fitsAlways(files, bytes int64) error { return nil }
 func TestBundleReplacesNoRef(t *testing.T) {
 	for _, ref := range []string{LoopRefs(bundleID) + "before-rollback", MovedRef(bundleID)} {
 		w := born(t)
-		w.git("update-ref", LoopRefs(bundleID)+"before-rollback", "HEAD")
-		w.git("update-ref", LoopRefs(bundleID)+"another", "HEAD")
+		w.Git("update-ref", LoopRefs(bundleID)+"before-rollback", "HEAD")
+		w.Git("update-ref", LoopRefs(bundleID)+"another", "HEAD")
 		file, b := bundled(t, w)
 		to := born(t)
-		to.write("person", "the only copy")
-		kept := to.commit("kept")
-		to.git("update-ref", ref, kept)
-		refs := to.git("for-each-ref")
-		if _, err := Unbundle(t.Context(), to.dir, file, b); !errors.Is(err, ErrRefTaken) || !strings.Contains(err.Error(), ref) {
+		to.Write("person", "the only copy")
+		kept := to.Commit("kept")
+		to.Git("update-ref", ref, kept)
+		refs := to.Git("for-each-ref")
+		if _, err := Unbundle(t.Context(), to.Dir, file, b); !errors.Is(err, ErrRefTaken) || !strings.Contains(err.Error(), ref) {
 			t.Errorf("%s: %v", ref, err)
 		}
-		if got := to.git("for-each-ref"); got != refs {
+		if got := to.Git("for-each-ref"); got != refs {
 			t.Errorf("the refs are\n%s\nand were\n%s", got, refs)
 		}
 	}

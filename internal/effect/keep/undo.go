@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // An Undo says what to undo since a [Base].
@@ -97,17 +99,17 @@ var (
 //
 // Nothing is lost: the ref of the result is made before the first file is changed. When in doubt it
 // leaves all as it is and returns the reason: [ErrOtherTree], [ErrOtherBranch], [ErrRewritten],
-// [ErrUnfinished], [ErrUnmerged] or [ErrLocked]. A [LeftError] is about single files, after all
-// others were put back. The Undone is valid with an error too.
+// [repo.ErrUnfinished], [repo.ErrUnmerged] or [repo.ErrLocked]. A [LeftError] is about single
+// files, after all others were put back. The Undone is valid with an error too.
 //
-// Time, environment and programs are as in [Keep]. Only one call may be made.
+// Time, environment and programs are as in [WorkTree]. Only one call may be made.
 func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
-	ctx, cancel := bounded(ctx, keepTime)
+	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
 	if u.lockWait == 0 {
 		u.lockWait = 2 * time.Second
 	}
-	r := &reversal{Base: b, Undo: u}
+	r := &reversal{base: b, Undo: u}
 	err := r.run(ctx)
 	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
 		err = fmt.Errorf("put the work tree back: %w", err)
@@ -117,9 +119,9 @@ func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
 
 // A reversal puts one working tree back.
 type reversal struct {
-	*Base
+	base *Base
 	Undo
-	*state
+	*keeper                            // the work tree as it is now
 	onDisk, committed, staged []change // to be undone
 	commits                   []Found  // those that have them, without paths
 	leftFiles                 []LeftFile
@@ -136,10 +138,10 @@ type change struct {
 
 func (r *reversal) run(ctx context.Context) error {
 	var err error
-	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, &r.Base.kept); err != nil {
+	if r.keeper, err = read(ctx, r.base.dir, r.base.env, &r.base.moment); err != nil {
 		return err
 	}
-	defer func() { r.state.close() }()
+	defer func() { r.close() }()
 	if err := r.compare(ctx); err != nil {
 		return err
 	}
@@ -150,45 +152,42 @@ func (r *reversal) run(ctx context.Context) error {
 		r.result.Stays = true
 		return nil
 	}
-	if err := r.keepFound(ctx); err != nil {
+	if err := r.putFilesBack(ctx); err != nil {
 		return err
 	}
-	if err := r.restoreIgnores(ctx); err != nil {
-		return err
-	}
-	if err := r.restoreFiles(ctx); err != nil {
-		return err
-	}
-	r.closeFolders()
 	if err := r.restoreHead(ctx); err != nil {
 		return err
 	}
 	if err := r.restoreIndex(ctx); err != nil {
 		return err
 	}
-	if len(r.leftFiles) > 0 {
-		return &LeftError{r.leftFiles}
+	return r.leftError()
+}
+
+func (r *reversal) leftError() error {
+	if len(r.leftFiles) == 0 {
+		return nil
 	}
-	return nil
+	return &LeftError{r.leftFiles}
 }
 
 // compare finds what differs from the base.
 func (r *reversal) compare(ctx context.Context) error {
-	base, err := r.treeOf(ctx, r.Base.Head)
+	base, err := r.TreeOf(ctx, r.base.head)
 	if err != nil {
 		return err
 	}
-	head, err := r.treeOf(ctx, r.state.head)
+	head, err := r.TreeOf(ctx, r.head)
 	if err != nil {
 		return err
 	}
-	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
+	if r.onDisk, err = r.changes(ctx, r.base.tree, r.tree); err != nil {
 		return err
 	}
 	if r.committed, err = r.changes(ctx, base, head); err != nil {
 		return err
 	}
-	if r.staged, err = r.changes(ctx, r.Base.index, r.state.index); err != nil {
+	if r.staged, err = r.changes(ctx, r.base.index, r.index); err != nil {
 		return err
 	}
 	// What was only committed or added, as the base has it on the disk, was not changed.
@@ -196,12 +195,12 @@ func (r *reversal) compare(ctx context.Context) error {
 	for _, c := range slices.Concat(r.committed, r.staged) {
 		paths = append(paths, c.path)
 	}
-	kept, err := r.entries(ctx, r.Base.tree, paths)
+	kept, err := r.entries(ctx, r.base.tree, paths)
 	if err != nil {
 		return err
 	}
 	asItWas := func(c change) bool {
-		_, unkept := r.Base.left[c.path]
+		_, unkept := r.base.left[c.path]
 		return c.now == kept[c.path] && !unkept
 	}
 	r.committed = slices.DeleteFunc(r.committed, asItWas)
@@ -221,14 +220,14 @@ func (r *reversal) compare(ctx context.Context) error {
 
 // compareLeft finds changes of files that are not kept.
 func (r *reversal) compareLeft() {
-	names := slices.Sorted(maps.Keys(r.Base.left))
-	for name := range r.state.left {
-		if _, ok := r.Base.left[name]; !ok {
+	names := slices.Sorted(maps.Keys(r.base.left))
+	for name := range r.left {
+		if _, ok := r.base.left[name]; !ok {
 			names = append(names, name)
 		}
 	}
 	for _, name := range names {
-		was, now := r.Base.left[name], r.state.left[name]
+		was, now := r.base.left[name], r.left[name]
 		if was == now || r.allowed(name) {
 			continue
 		}
@@ -243,14 +242,14 @@ func (r *reversal) compareLeft() {
 	}
 	// A tree has none of these, or had it before it was too large.
 	r.onDisk = slices.DeleteFunc(r.onDisk, func(c change) bool {
-		_, before := r.Base.left[c.path]
-		_, after := r.state.left[c.path]
+		_, before := r.base.left[c.path]
+		_, after := r.left[c.path]
 		return before || after
 	})
 }
 
 func (r *reversal) allowed(path string) bool {
-	return isOwn(path) || r.Allowed != nil && r.Allowed(path)
+	return repo.IsOwn(path) || r.Allowed != nil && r.Allowed(path)
 }
 
 // changes compares two trees, without allowed paths.
@@ -258,7 +257,7 @@ func (r *reversal) changes(ctx context.Context, from, to string) ([]change, erro
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.read(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
+	out, err := r.Read(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +291,7 @@ func (r *reversal) entries(ctx context.Context, tree string, paths []string) (ma
 	for _, name := range paths {
 		wanted[name] = true
 	}
-	out, err := r.read(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
+	out, err := r.Read(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err
 	}
@@ -307,16 +306,16 @@ func (r *reversal) entries(ctx context.Context, tree string, paths []string) (ma
 
 // refuse returns the reason not to touch anything.
 func (r *reversal) refuse(ctx context.Context) error {
-	if r.Base.Branch != r.state.branch {
-		return fmt.Errorf("%w: %s instead of %s", ErrOtherBranch, branchWords(r.state.branch), branchWords(r.Base.Branch))
+	if r.base.branch != r.branch {
+		return fmt.Errorf("%w: %s instead of %s", ErrOtherBranch, branchWords(r.branch), branchWords(r.base.branch))
 	}
-	if r.Base.Head != "" && r.Base.Head != r.state.head {
-		if r.state.head == "" {
-			return fmt.Errorf("%w: %s has no commit any more", ErrRewritten, branchWords(r.state.branch))
+	if r.base.head != "" && r.base.head != r.head {
+		if r.head == "" {
+			return fmt.Errorf("%w: %s has no commit any more", ErrRewritten, branchWords(r.branch))
 		}
-		_, err := r.read(ctx, "merge-base", "--is-ancestor", r.Base.Head, r.state.head)
-		if exitCode(err) == 1 {
-			return fmt.Errorf("%w: %.12s is not in it any more, and %s keeps it", ErrRewritten, r.Base.Head, r.Base.Ref)
+		_, err := r.Read(ctx, "merge-base", "--is-ancestor", r.base.head, r.head)
+		if repo.ExitCode(err) == 1 {
+			return fmt.Errorf("%w: %.12s is not in it any more, and %s keeps it", ErrRewritten, r.base.head, r.base.Ref)
 		}
 		if err != nil {
 			return err
@@ -325,8 +324,8 @@ func (r *reversal) refuse(ctx context.Context) error {
 	if len(r.result.Files) == 0 {
 		return nil
 	}
-	if err := waitForLock(ctx, r.at, r.lockWait); err != nil {
-		return &Error{Doing: "git update-index", Err: err, hint: lockHint(r.at)}
+	if err := r.at.WaitForLock(ctx, "git update-index", r.lockWait); err != nil {
+		return err
 	}
 	return r.findCommits(ctx)
 }
@@ -346,15 +345,15 @@ func (r *reversal) findCommits(ctx context.Context) error {
 	if len(r.committed) == 0 {
 		return nil
 	}
-	args := []string{"rev-list", "--format=%ct %an <%ae>%x00%cn <%ce>", r.state.head}
-	if r.Base.Head != "" {
-		args = append(args, "^"+r.Base.Head)
+	args := []string{"rev-list", "--format=%ct %an <%ae>%x00%cn <%ce>", r.head}
+	if r.base.head != "" {
+		args = append(args, "^"+r.base.head)
 	}
 	args = append(args, "--")
 	for _, c := range r.committed[:min(maxPaths, len(r.committed))] {
 		args = append(args, ":(literal)"+c.path)
 	}
-	out, err := r.line(ctx, args...)
+	out, err := r.Line(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -376,7 +375,7 @@ func (r *reversal) findCommits(ctx context.Context) error {
 
 // identity returns whom git would name in a commit; empty if it does not know.
 func (g git) identity(ctx context.Context, variable string) string {
-	said, err := g.line(ctx, "var", variable)
+	said, err := g.Line(ctx, "var", variable)
 	end := strings.LastIndex(said, ">")
 	if err != nil || end < 0 {
 		return ""
@@ -396,7 +395,7 @@ func (r *reversal) found() (all []Found) {
 			}
 		}
 	}
-	info, err := os.Stat(filepath.Join(r.at.gitDir, "index"))
+	info, err := os.Stat(filepath.Join(r.at.GitDir, "index"))
 	for _, c := range r.staged {
 		f := Found{Path: c.path}
 		if err == nil {
@@ -421,36 +420,16 @@ func (r *reversal) changedAt(name string) time.Time {
 	}
 }
 
-// maxRefs is how many names are tried for a ref.
-const maxRefs = 100
-
 // keepFound keeps everything as it was found.
 func (r *reversal) keepFound(ctx context.Context) error {
 	var before []string
-	if r.Base.commit != "" {
-		before = append(before, r.Base.commit)
+	if r.base.commit != "" {
+		before = append(before, r.base.commit)
 	}
-	commit, err := r.state.commit(ctx, "The work tree as it was found.", before...)
+	commit, err := r.commit(ctx, "The work tree as it was found.", before...)
 	if err != nil {
 		return err
 	}
 	r.result.Ref, err = r.makeFreeRef(ctx, r.Undo.Ref, commit)
 	return err
-}
-
-// makeFreeRef makes a ref, with a number added if its name is taken, and returns its name.
-func (g git) makeFreeRef(ctx context.Context, name, commit string) (string, error) {
-	for n := 1; ; n++ {
-		ref := name
-		if n > 1 {
-			ref = fmt.Sprintf("%s-%d", name, n)
-		}
-		err := g.makeRef(ctx, ref, commit)
-		if err == nil {
-			return ref, nil
-		}
-		if _, free := g.read(ctx, "rev-parse", "--verify", "--quiet", ref); free != nil || n == maxRefs {
-			return "", err
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"fmt"
@@ -30,73 +30,73 @@ func (k *worker) content() string {
 func (k *worker) name() string { return fmt.Sprintf("file-%d", len(k.made)) }
 
 func (k *worker) commit() {
-	k.side.write(k.name(), k.content())
-	k.side.commit("work")
+	k.side.Write(k.name(), k.content())
+	k.side.Commit("work")
 	k.commits++
 }
 
 // repository makes one with a commit at a folder of the work tree.
 func (k *worker) repository(name string) {
 	in := k.side.at(name)
-	in.write("inside", k.content())
-	in.git("init", "-q")
-	in.commit("inside")
+	in.Write("inside", k.content())
+	in.Git("init", "-q")
+	in.Commit("inside")
 }
 
 var works = map[string]func(*worker){
-	"untracked file": func(k *worker) { k.side.write(k.name(), k.content()) },
+	"untracked file": func(k *worker) { k.side.Write(k.name(), k.content()) },
 	"commit":         (*worker).commit,
 	"hidden change": func(k *worker) {
 		name := k.name()
 		k.commit()
-		k.side.git("update-index", []string{"--assume-unchanged", "--skip-worktree"}[k.rand.IntN(2)], name)
-		k.side.write(name, k.content())
+		k.side.Git("update-index", []string{"--assume-unchanged", "--skip-worktree"}[k.rand.IntN(2)], name)
+		k.side.Write(name, k.content())
 	},
-	"ignored file":   func(k *worker) { k.side.write(k.name()+".tmp", k.content()) },
-	"ignored folder": func(k *worker) { k.side.write("build/"+k.name(), k.content()) },
+	"ignored file":   func(k *worker) { k.side.Write(k.name()+".tmp", k.content()) },
+	"ignored folder": func(k *worker) { k.side.Write("build/"+k.name(), k.content()) },
 	"ignored copy": func(k *worker) {
 		name, text := "build/"+k.name(), k.content()
-		k.side.write(name, text)
-		k.main.write(name, text)
+		k.side.Write(name, text)
+		k.main.Write(name, text)
 	},
 	"commit beside the branch": func(k *worker) {
-		k.side.git("checkout", "-q", "--detach")
+		k.side.Git("checkout", "-q", "--detach")
 		k.commit()
-		k.side.git("checkout", "-q", "-f", "side")
+		k.side.Git("checkout", "-q", "-f", "side")
 		k.commits--
 	},
-	"leave the branch": func(k *worker) { k.side.git("checkout", "-q", "--detach"); k.commit(); k.commits = 0 },
+	"leave the branch": func(k *worker) { k.side.Git("checkout", "-q", "--detach"); k.commit(); k.commits = 0 },
 	"reset": func(k *worker) {
 		if k.commits > 0 {
-			k.side.git("reset", "-q", "--hard", "HEAD~1")
+			k.side.Git("reset", "-q", "--hard", "HEAD~1")
 			k.commits--
 		}
 	},
 	"amend": func(k *worker) {
 		if k.commits > 0 {
-			k.side.write(k.name(), k.content())
-			k.side.git("add", "-A")
-			k.side.git("commit", "-q", "--amend", "-m", "again")
+			k.side.Write(k.name(), k.content())
+			k.side.Git("add", "-A")
+			k.side.Git("commit", "-q", "--amend", "-m", "again")
 		}
 	},
-	"stash": func(k *worker) { k.side.write(k.name(), k.content()); k.side.git("stash", "push", "-q", "-u") },
+	"stash": func(k *worker) { k.side.Write(k.name(), k.content()); k.side.Git("stash", "push", "-q", "-u") },
 	"own ref": func(k *worker) {
-		k.side.write(k.name(), k.content())
-		k.side.git("add", "-A")
-		commit := k.side.git("commit-tree", "-m", "own", k.side.git("write-tree"))
-		k.side.git("update-ref", "refs/worktree/own", commit)
-		k.side.git("reset", "-q", "--hard")
+		k.side.Write(k.name(), k.content())
+		k.side.Git("add", "-A")
+		commit := k.side.Git("commit-tree", "-m", "own", k.side.Git("write-tree"))
+		k.side.Git("update-ref", "refs/worktree/own", commit)
+		k.side.Git("reset", "-q", "--hard")
 	},
-	"branch":             func(k *worker) { k.side.git("branch", "-f", "other") },
+	"branch":             func(k *worker) { k.side.Git("branch", "-f", "other") },
 	"repository":         func(k *worker) { k.repository(k.name()) },
 	"ignored repository": func(k *worker) { k.repository("build/" + k.name()) },
 	"submodule": func(k *worker) {
-		k.side.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+		k.side.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 		in := k.side.at("sub")
-		in.write(k.name(), k.content())
-		in.commit("inside")
-		k.side.git("add", "sub")
-		k.side.git("commit", "-qm", "sub")
+		in.Write(k.name(), k.content())
+		in.Commit("inside")
+		k.side.Git("add", "sub")
+		k.side.Git("commit", "-qm", "sub")
 		k.commits++
 	},
 }
@@ -104,34 +104,34 @@ var works = map[string]func(*worker){
 // finish commits and merges most of what there is, so that often nothing would be lost.
 func (k *worker) finish() {
 	if k.rand.IntN(8) > 0 {
-		k.side.git("add", "-A")
-		k.side.git("commit", "-q", "--allow-empty", "-m", "end")
+		k.side.Git("add", "-A")
+		k.side.Git("commit", "-q", "--allow-empty", "-m", "end")
 	}
 	if k.rand.IntN(8) > 0 {
-		k.main.git("merge", "-q", "--no-edit", k.side.head())
+		k.main.Git("merge", "-q", "--no-edit", k.side.Head())
 	}
 	if k.rand.IntN(8) == 0 { // last, since another git add would replace it
-		k.side.write("staged", k.content())
-		k.side.git("add", "-f", "staged")
-		k.side.remove("staged")
+		k.side.Write("staged", k.content())
+		k.side.Git("add", "-f", "staged")
+		k.side.Remove("staged")
 	}
 }
 
 // keptIn returns everything that is in the repository under a name, and in its work tree.
 func keptIn(w tree) string {
-	w.t.Helper()
-	stashes, _ := w.try("reflog", "show", "--format=%H", "refs/stash", "--")
+	w.T.Helper()
+	stashes, _ := w.Try("reflog", "show", "--format=%H", "refs/stash", "--")
 	if strings.Contains(stashes, "fatal") {
 		stashes = ""
 	}
 	var text strings.Builder
-	for object := range strings.Lines(w.git(append([]string{"rev-list", "--objects", "--all"}, strings.Fields(stashes)...)...)) {
+	for object := range strings.Lines(w.Git(append([]string{"rev-list", "--objects", "--all"}, strings.Fields(stashes)...)...)) {
 		id, _, _ := strings.Cut(strings.TrimSpace(object), " ")
-		if w.git("cat-file", "-t", id) == "blob" {
-			text.WriteString(w.git("cat-file", "blob", id) + "\n")
+		if w.Git("cat-file", "-t", id) == "blob" {
+			text.WriteString(w.Git("cat-file", "blob", id) + "\n")
 		}
 	}
-	must(w.t, filepath.WalkDir(w.dir, func(path string, entry fs.DirEntry, err error) error {
+	must(w.T, filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			body, err := os.ReadFile(path)
 			text.Write(body)
@@ -155,9 +155,9 @@ func TestLossesAreFound(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			main := born(t)
 			inner := born(t)
-			main.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "sub")
-			main.write(".gitignore", "*.tmp\nbuild/\n")
-			main.commit("all")
+			main.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.Dir, "sub")
+			main.Write(".gitignore", "*.tmp\nbuild/\n")
+			main.Commit("all")
 			k := &worker{main: main, side: main.worktree("side"), rand: rand.New(rand.NewPCG(series, uint64(seed)))}
 			var did []string
 			for range 1 + k.rand.IntN(3) {
@@ -165,15 +165,15 @@ func TestLossesAreFound(t *testing.T) {
 				works[did[len(did)-1]](k)
 			}
 			k.finish()
-			l, err := FindLosses(t.Context(), k.side.dir, main.dir)
+			l, err := FindLosses(t.Context(), k.side.Dir, main.Dir)
 			must(t, err)
 			if l.Changes+l.Unmerged+l.Left+len(l.Ignored) > 0 {
 				return
 			}
 			nothing++
-			must(t, DropWorktree(t.Context(), main.dir, k.side.dir))
+			must(t, DropWorktree(t.Context(), main.Dir, k.side.Dir))
 			if l.Branch != "" {
-				must(t, DeleteBranch(t.Context(), main.dir, l.Branch, l.Head))
+				must(t, DeleteBranch(t.Context(), main.Dir, l.Branch, l.Head))
 			}
 			kept := keptIn(main)
 			for _, content := range k.made {
@@ -191,16 +191,16 @@ func TestLossesAreFound(t *testing.T) {
 func TestHiddenChangesAreFound(t *testing.T) {
 	for _, flag := range []string{"--assume-unchanged", "--skip-worktree"} {
 		main := born(t)
-		main.write("edited", "as it is committed")
-		main.write("same", "as it is committed")
-		main.write("away", "as it is committed")
-		main.commit("all")
+		main.Write("edited", "as it is committed")
+		main.Write("same", "as it is committed")
+		main.Write("away", "as it is committed")
+		main.Commit("all")
 		side := main.worktree("side")
-		side.git("update-index", flag, "edited", "same", "away")
-		side.remove("away") // as in a sparse work tree
+		side.Git("update-index", flag, "edited", "same", "away")
+		side.Remove("away") // as in a sparse work tree
 		for changes, text := range []string{"as it is committed", "as a person wants it"} {
-			side.write("edited", text)
-			l, err := FindLosses(t.Context(), side.dir, main.dir)
+			side.Write("edited", text)
+			l, err := FindLosses(t.Context(), side.Dir, main.Dir)
 			must(t, err)
 			if l.Changes != changes {
 				t.Errorf("%s, %q: %d changes, want %d", flag, text, l.Changes, changes)

@@ -1,4 +1,4 @@
-package repo
+package keep
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // A work tree has more than files and links, of which git knows nothing: bits of a mode, empty
@@ -67,14 +69,14 @@ func (k *keeper) findOdd(dir string) {
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
-		if entry.Name() == ".git" || isOwn(name) || k.isIgnored(name) || k.isIgnored(name+"/") {
+		if entry.Name() == ".git" || repo.IsOwn(name) || k.isIgnored(name) || k.isIgnored(name+"/") {
 			continue
 		}
 		if !entry.IsDir() {
 			k.addOdd(name, kindOf(entry.Type()))
 			continue
 		}
-		if isRepository(filepath.Join(k.at.root, filepath.FromSlash(name))) {
+		if repo.IsRepository(filepath.Join(k.at.Root, filepath.FromSlash(name))) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil {
@@ -90,15 +92,15 @@ func (k *keeper) findOdd(dir string) {
 // compareOdd finds what is gone, or goes when a file is written again. What is not brought back is
 // named; an empty folder is among the files.
 func (r *reversal) compareOdd() (gone []LeftFile) {
-	for _, name := range slices.Sorted(maps.Keys(r.Base.odd)) {
-		kind := r.Base.odd[name]
+	for _, name := range slices.Sorted(maps.Keys(r.base.odd)) {
+		kind := r.base.odd[name]
 		isWritten := func(c change) bool { return c.path == name && c.was.id != "" }
 		switch {
 		case kind == emptyFolder:
 			if info, err := r.root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
 				r.folders = append(r.folders, name)
 			}
-		case r.state.odd[name] != kind || slices.ContainsFunc(r.onDisk, isWritten):
+		case r.odd[name] != kind || slices.ContainsFunc(r.onDisk, isWritten):
 			gone = append(gone, LeftFile{name, kind})
 		}
 	}
@@ -125,7 +127,7 @@ func (r *reversal) makeFolders(name string) error {
 	if err := r.root.Mkdir(local, 0o777); err != nil {
 		return err
 	}
-	perm, known := r.Base.perms[name]
+	perm, known := r.base.perms[name]
 	if !known {
 		return nil
 	}
@@ -138,7 +140,7 @@ func (r *reversal) makeFolders(name string) error {
 // closeFolders takes from the owner what the folders that were made do not allow.
 func (r *reversal) closeFolders() {
 	for _, name := range slices.Backward(r.closed) {
-		if err := r.root.Chmod(filepath.FromSlash(name), r.Base.perms[name]); err != nil {
+		if err := r.root.Chmod(filepath.FromSlash(name), r.base.perms[name]); err != nil {
 			r.leave(name, err.Error())
 		}
 	}
@@ -149,7 +151,7 @@ func (r *reversal) restoreFolders() {
 	for _, name := range r.folders {
 		if err := r.makeFolders(name); err != nil {
 			r.leave(name, err.Error())
-		} else if clear(r.dirs); r.above(name) != "" {
+		} else if clear(r.dirs); r.above(name) != (way{}) {
 			r.leave(name, "a link is on the way to it")
 		}
 	}
