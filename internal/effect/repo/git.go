@@ -119,7 +119,7 @@ func (g git) line(ctx context.Context, args ...string) (string, error) {
 // file with a filter counts as changed unless its size and times are as in the index: only the
 // program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
 func (g git) withoutFilters(ctx context.Context) (git, error) {
-	names, err := g.filters(ctx)
+	names, _, err := g.filters(ctx)
 	if err != nil || len(names) == 0 {
 		return g, err
 	}
@@ -132,25 +132,26 @@ func (g git) withoutFilters(ctx context.Context) (git, error) {
 	return g, nil
 }
 
-// filters returns the names of the filters that are set, sorted.
-func (g git) filters(ctx context.Context) ([]string, error) {
-	out, err := g.read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+// filters returns the names of the filters that are set, sorted. excludes says that a file with
+// rules for ignored files is set too.
+func (g git) filters(ctx context.Context) (names []string, excludes bool, err error) {
+	out, err := g.read(ctx, "config", "-z", "--name-only", "--get-regexp", `^(filter\.|core\.excludesfile$)`)
 	if err != nil && exitCode(err) != 1 {
-		return nil, err
+		return nil, false, err
 	}
-	var names []string
 	for key := range bytes.SplitSeq(out, []byte{0}) {
 		rest, ok := strings.CutPrefix(string(key), "filter.")
 		if last := strings.LastIndexByte(rest, '.'); ok && last >= 0 {
 			names = append(names, rest[:last])
 		}
+		excludes = excludes || string(key) == "core.excludesfile"
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) > maxFilters {
-		return nil, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
+		return nil, false, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
 	}
-	return names, nil
+	return names, excludes, nil
 }
 
 // configured adds settings to an environment, where their names may contain any character

@@ -94,11 +94,15 @@ func takeState(ctx context.Context, dir string, env []string, before *kept) (*st
 	if op, abort := at.operation(); op != "" {
 		return nil, &Error{Doing: "git " + op, Err: fmt.Errorf("it is %w", ErrUnfinished), hint: "finish it, or call it off with '" + abort + "'"}
 	}
-	k, err := newKeeper(ctx, g, at, before)
+	head, branch, err := g.in(at.root).headAndBranch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &state{keeper: k}
+	k, err := newKeeper(ctx, g, at, before, head)
+	if err != nil {
+		return nil, err
+	}
+	s := &state{keeper: k, head: head, branch: branch}
 	if err := s.take(ctx); err != nil {
 		s.close()
 		return nil, err
@@ -124,12 +128,6 @@ func isHome(root string, env []string) bool {
 }
 
 func (s *state) take(ctx context.Context) (err error) {
-	if s.head, err = s.git.head(ctx); err != nil {
-		return err
-	}
-	if s.branch, err = s.line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil && exitCode(err) != 1 {
-		return err
-	}
 	if s.tree, err = s.keeper.tree(ctx); err != nil {
 		return err
 	}
@@ -160,17 +158,15 @@ func (s *state) indexTree(ctx context.Context) (string, error) {
 // ignoreRules identifies the rules for ignored files outside of the working tree.
 func (s *state) ignoreRules(ctx context.Context) (string, error) {
 	h := sha256.New()
-	common, err := s.line(ctx, "rev-parse", "--git-common-dir")
-	if err != nil {
-		return "", err
-	}
-	paths := []string{filepath.Join(within(s.at.root, common), "info", "exclude")}
-	named, err := s.line(ctx, "config", "--type=path", "--get", "core.excludesFile")
-	if err != nil && exitCode(err) != 1 {
-		return "", err
-	}
-	if named != "" {
-		paths = append(paths, within(s.at.root, named))
+	paths := []string{filepath.Join(sharedDir(s.at.gitDir), "info", "exclude")}
+	if s.excludes {
+		named, err := s.line(ctx, "config", "--type=path", "--get", "core.excludesFile")
+		if err != nil && exitCode(err) != 1 {
+			return "", err
+		}
+		if named != "" {
+			paths = append(paths, within(s.at.root, named))
+		}
 	}
 	for _, name := range paths {
 		content, err := safefile.ReadLinked(name, maxConfig)

@@ -55,6 +55,8 @@ type keeper struct {
 	write []string // files that git does not have
 	bytes int64    // of them
 	nest  inspector
+
+	excludes bool // the settings name a file with rules for ignored files
 }
 
 // kept is what a keeper found.
@@ -81,8 +83,8 @@ func (k *kept) isIgnored(name string) bool {
 	return false
 }
 
-// newKeeper opens the working tree.
-func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, error) {
+// newKeeper opens the working tree. head is its commit, if there is one.
+func newKeeper(ctx context.Context, g git, at workTree, before *kept, head string) (*keeper, error) {
 	root, err := os.OpenRoot(at.root)
 	if err != nil {
 		return nil, err
@@ -95,11 +97,11 @@ func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, 
 			ignored: map[string]bool{}, odd: map[string]string{},
 		},
 	}
-	empty, err := k.treeOf(ctx, "")
+	name, err := k.treeOf(ctx, head)
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	if len(empty) == 2*sha256.Size {
+	if len(name) == 2*sha256.Size {
 		k.sum = sha256.New
 	}
 	return k, nil

@@ -40,7 +40,7 @@ func FindLosses(ctx context.Context, path, project string, env ...string) (l Los
 }
 
 func (g git) losses(ctx context.Context, project string) (l Losses, err error) {
-	roots, err := g.repos(ctx)
+	roots, _, err := g.repos(ctx)
 	if err != nil {
 		return l, err
 	}

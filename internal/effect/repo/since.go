@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -88,6 +89,25 @@ func (g git) head(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return head, err
+}
+
+// headAndBranch returns what is checked out: the commit, empty if there is none, and the ref that
+// HEAD names, empty if it names a commit.
+func (g git) headAndBranch(ctx context.Context) (head, branch string, err error) {
+	both, err := g.line(ctx, "rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	if head, branch, ok := strings.Cut(both, "\n"); err == nil && ok {
+		if branch == "HEAD" {
+			branch = ""
+		}
+		return head, branch, nil
+	}
+	if head, err = g.head(ctx); err != nil { // nothing is committed, or a branch is named HEAD too
+		return "", "", err
+	}
+	if branch, err = g.line(ctx, "symbolic-ref", "--quiet", "HEAD"); exitCode(err) == 1 {
+		err = nil
+	}
+	return head, branch, err
 }
 
 // checkCommit checks a commit's name from a caller; only a full one cannot be an option or a
