@@ -37,7 +37,7 @@ func TestProcessesBeforeAnIteration(t *testing.T) {
 }
 
 // EachSnapshot says of each repository what TakeSnapshot says of it.
-func TestEachSnapshotIsThatOfItsTree(t *testing.T) {
+func TestEachSnapshotSaysTheSame(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("a", "changed\n")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,16 @@ const (
 func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
 	roots, _, err := findRepos(ctx, dir, env)
 	return roots, err
+}
+
+// Any reports whether git is installed, and there is a repository that Repos would find. It does
+// not call git.
+func Any(dir string) bool {
+	if _, err := exec.LookPath("git"); err != nil {
+		return false
+	}
+	base, err := filepath.Abs(dir)
+	return err == nil && (hasDotGit(base) || len(walk(context.Background(), base)) > 0)
 }
 
 // findRepos finds what Repos returns. around says that the first of them is around dir.

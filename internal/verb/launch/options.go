@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -191,10 +192,9 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 			return config.Loaded{}, err
 		}
 	}
-	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.Worktree != nil || o.worktree != nil, o.stories != nil); err != nil {
-		return config.Loaded{}, err
-	}
-	return loaded, nil
+	return loaded, preflight.Report(e, preflight.Loop{
+		Settings: loaded.Settings, WorkDir: o.workDir, Branch: o.branch(e), Worktree: o.Worktree != nil || o.worktree != nil, Stories: o.stories != nil, Ask: preflight.Asks(e),
+	}.Examine(e))
 }
 
 // chooseAgent adds an agent to settings that name none, as if a person had given it.
@@ -228,15 +228,6 @@ func (o *Options) branch(e *cli.Env) string {
 		return ""
 	}
 	return e.Root()
-}
-
-// AgentHint returns how to choose an agent, of those that are installed.
-func AgentHint() string {
-	choose := "give one with --agent, or let 'ralph init' ask for it"
-	if here := InstalledAgents(); len(here) > 0 {
-		return choose + "; installed here: " + strings.Join(here, ", ")
-	}
-	return choose + "; none that ralph knows is on PATH"
 }
 
 // checkTrust refuses settings of the project that no person trusts. It asks, if it can.

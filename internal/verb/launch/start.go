@@ -198,9 +198,6 @@ func (v *Start) prepare(e *cli.Env) (runner.Config, error) {
 // makeReady makes the loop's folder ready for a runner.
 func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, error) {
 	cfg := runner.Config{ID: v.ID, Project: e.Root(), WorkDir: v.workDir, Home: e.Home, Version: cli.BuildVersion(), Given: givenSettings(loaded)}
-	if err := enoughFiles(); err != nil {
-		return cfg, err
-	}
 	before, err := v.check(e) // again: while the settings were read, a person may have been asked
 	if err != nil {
 		return cfg, err
