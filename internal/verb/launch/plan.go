@@ -52,9 +52,6 @@ func (v *Start) plan(e *cli.Env) (*Plan, error) {
 	if err == nil {
 		err = p.inspect(e)
 	}
-	if errors.Is(err, errNoTask) {
-		err = offerTask(e, p.Dir)
-	}
 	if err == nil && p.Resume {
 		err = p.resumed(e)
 	}

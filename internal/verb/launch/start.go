@@ -57,11 +57,14 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 // ready plans a start, checks it, and prepares what its runner needs.
 func (v *Start) ready(e *cli.Env) (*ready, error) {
 	p, err := v.plan(e)
+	v.Name, v.Dir = p.Name, p.Dir
 	if err == nil {
-		v.Name, v.Dir = p.Name, p.Dir
 		err = preflight.Report(e, p.check(e))
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoTask):
+		return nil, offerTask(e, p.Dir)
+	case err != nil:
 		return nil, err
 	}
 	return p.prepare(e)
