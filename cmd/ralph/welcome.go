@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/config"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -54,7 +54,7 @@ func overview(e *cli.Env) error {
 
 // firstAgent returns the first agent that is installed, for examples; claude if none is.
 func firstAgent() string {
-	if here := launch.InstalledAgents(); len(here) > 0 {
+	if here := preflight.Installed(); len(here) > 0 {
 		return here[0]
 	}
 	return config.KnownAgents()[0].Program

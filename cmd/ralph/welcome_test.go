@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/verb/doctor"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/render"
 )
 
 func TestWelcomeFitsTerminal(t *testing.T) {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	for _, known := range doctor.AgentsKnown() {
+	for _, known := range preflight.Agents() {
 		whole := welcome(known.Program, 0)
 		for _, want := range []string{"ralph doctor", "ralph init", "ralph start -a " + known.Program + " -p 'TASK'", "ralph help"} {
 			if !strings.Contains(whole, want) {

@@ -93,16 +93,10 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 			x.deliver(event.RepoUnreadable{Root: x.relative(root), When: when, Error: err.Error()}, iteration, cause)
 		}
 	}
-	roots, err := repo.Repos(limited, x.cfg.Project, x.cfg.Env...)
-	if err != nil {
-		unseen(x.cfg.Project, err)
-		return nil
-	}
-	for _, root := range roots {
-		now, err := repo.TakeSnapshot(limited, root, x.cfg.Env...)
+	err := repo.EachSnapshot(limited, x.cfg.Project, func(root string, now repo.Snapshot, err error) {
 		if err != nil {
 			unseen(root, err)
-			continue
+			return
 		}
 		seen := event.RepoInspected{
 			Root: x.relative(root), When: when, Head: now.Head, Branch: now.Branch, Dirty: now.Dirty, Fingerprint: now.Fingerprint,
@@ -124,6 +118,9 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 			}
 		}
 		x.deliver(seen, iteration, cause)
+	}, x.cfg.Env...)
+	if err != nil {
+		unseen(x.cfg.Project, err)
 	}
 	return away
 }

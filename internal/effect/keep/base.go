@@ -87,10 +87,15 @@ func read(ctx context.Context, dir string, env []string, before *moment) (*keepe
 	if err := at.CheckFinished(); err != nil {
 		return nil, err
 	}
-	k, err := newKeeper(ctx, g, at, before)
+	head, branch, err := g.In(at.Root).HeadAndBranch(ctx)
 	if err != nil {
 		return nil, err
 	}
+	k, err := newKeeper(ctx, g, at, before, head)
+	if err != nil {
+		return nil, err
+	}
+	k.head, k.branch = head, branch
 	if err := k.read(ctx); err != nil {
 		k.close()
 		return nil, err
@@ -116,12 +121,6 @@ func isHome(root string, env []string) bool {
 }
 
 func (k *keeper) read(ctx context.Context) (err error) {
-	if k.head, err = k.Head(ctx); err != nil {
-		return err
-	}
-	if k.branch, err = k.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil && repo.ExitCode(err) != 1 {
-		return err
-	}
 	if k.tree, err = k.writeTree(ctx); err != nil {
 		return err
 	}
@@ -149,17 +148,15 @@ func (s *keeper) indexTree(ctx context.Context) (string, error) {
 // ignoreRules identifies the rules for ignored files outside of the working tree.
 func (s *keeper) ignoreRules(ctx context.Context) (string, error) {
 	h := sha256.New()
-	common, err := s.Line(ctx, "rev-parse", "--git-common-dir")
-	if err != nil {
-		return "", err
-	}
-	paths := []string{filepath.Join(repo.ResolvePath(s.at.Root, common), "info", "exclude")}
-	named, err := s.Line(ctx, "config", "--type=path", "--get", "core.excludesFile")
-	if err != nil && repo.ExitCode(err) != 1 {
-		return "", err
-	}
-	if named != "" {
-		paths = append(paths, repo.ResolvePath(s.at.Root, named))
+	paths := []string{filepath.Join(repo.SharedDir(s.at.GitDir), "info", "exclude")}
+	if s.excludes {
+		named, err := s.Line(ctx, "config", "--type=path", "--get", "core.excludesFile")
+		if err != nil && repo.ExitCode(err) != 1 {
+			return "", err
+		}
+		if named != "" {
+			paths = append(paths, repo.ResolvePath(s.at.Root, named))
+		}
 	}
 	for _, name := range paths {
 		content, err := safefile.ReadLinked(name, maxRules)

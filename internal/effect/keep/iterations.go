@@ -28,7 +28,7 @@ func BeforeIteration(ctx context.Context, dir, id string, n, keep int, env ...st
 	ctx, cancel := repo.Bounded(ctx, iterationTime)
 	defer cancel()
 	commit, err = keepIteration(ctx, dir, iterationRef(id, n), env)
-	if err == nil {
+	if err == nil && n > keep+1 { // before that, no more are kept than may be
 		err = forgetIterations(ctx, dir, id, keep, env)
 	}
 	if err != nil {

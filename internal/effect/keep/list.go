@@ -14,12 +14,18 @@ import (
 // list returns the paths, with those of the earlier state, because a new rule may hide them. A file
 // with a conflict is an error.
 func (k *keeper) list(ctx context.Context) ([]string, error) {
-	tracked, err := k.Read(ctx, "ls-files", "-z", "-t", "--stage", "--full-name")
+	all, err := k.Read(ctx, "ls-files", "-z", "-t", "--stage", "--others", "--exclude-standard", "--full-name")
 	if err != nil {
 		return nil, err
 	}
 	var paths []string
-	for record := range bytes.SplitSeq(tracked, []byte{0}) {
+	for record := range bytes.SplitSeq(all, []byte{0}) {
+		if name, ok := strings.CutPrefix(string(record), "? "); ok { // untracked
+			if !repo.IsOwn(name) {
+				paths = append(paths, name)
+			}
+			continue
+		}
 		about, name, ok := strings.Cut(string(record), "\t")
 		words := strings.Fields(about)
 		if !ok || len(words) != 4 || repo.IsOwn(name) {
@@ -33,15 +39,6 @@ func (k *keeper) list(ctx context.Context) ([]string, error) {
 	}
 	if err := k.listIgnored(ctx); err != nil {
 		return nil, err
-	}
-	others, err := k.Read(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--full-name")
-	if err != nil {
-		return nil, err
-	}
-	for name := range strings.SplitSeq(string(others), "\x00") {
-		if name != "" && !repo.IsOwn(name) {
-			paths = append(paths, name)
-		}
 	}
 	if k.before != nil {
 		paths = slices.DeleteFunc(paths, k.before.isIgnored)
@@ -70,7 +67,8 @@ func (k *keeper) listIgnored(ctx context.Context) error {
 
 // findFiltered finds the files that a filter changes on their way to the disk.
 func (k *keeper) findFiltered(ctx context.Context, paths []string) error {
-	names, err := k.Filters(ctx)
+	names, excludes, err := k.Filters(ctx)
+	k.excludes = excludes
 	if err != nil || len(names) == 0 {
 		return err
 	}

@@ -56,6 +56,8 @@ type keeper struct {
 	write []string // files that git does not have
 	bytes int64    // of them
 	nest  repo.Inspector
+
+	excludes bool // the settings name a file with rules for ignored files
 }
 
 // A moment is what a work tree was like.
@@ -95,8 +97,8 @@ func (k *moment) isIgnored(name string) bool {
 	return false
 }
 
-// newKeeper opens the working tree.
-func newKeeper(ctx context.Context, g git, at repo.Location, before *moment) (*keeper, error) {
+// newKeeper opens the working tree. head is its commit, if there is one.
+func newKeeper(ctx context.Context, g git, at repo.Location, before *moment, head string) (*keeper, error) {
 	root, err := os.OpenRoot(at.Root)
 	if err != nil {
 		return nil, err
@@ -106,11 +108,11 @@ func newKeeper(ctx context.Context, g git, at repo.Location, before *moment) (*k
 		dirs: map[string]way{}, sum: sha1.New, nest: repo.NewInspector(at.Root, g.Env...),
 		moment: newMoment(at),
 	}
-	empty, err := k.TreeOf(ctx, "")
+	name, err := k.TreeOf(ctx, head)
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	if len(empty) == 2*sha256.Size {
+	if len(name) == 2*sha256.Size {
 		k.sum = sha256.New
 	}
 	return k, nil

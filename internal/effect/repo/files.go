@@ -49,15 +49,23 @@ func checkFiles(dir string) error {
 	if err := checkFolder(gitDir, gitFiles); err != nil {
 		return err
 	}
-	// A linked worktree shares the other files with its repository (gitrepository-layout(5)).
-	if common, err := safefile.ReadLinked(filepath.Join(gitDir, "commondir"), maxPointer); err == nil {
-		shared := ResolvePath(gitDir, string(common))
+	shared := SharedDir(gitDir)
+	if shared != gitDir {
 		if err := checkFolder(shared, gitFiles); err != nil {
 			return err
 		}
-		return checkBranch(gitDir, shared)
 	}
-	return checkBranch(gitDir, gitDir)
+	return checkBranch(gitDir, shared)
+}
+
+// SharedDir returns the folder of the files that a linked worktree shares with its repository
+// (gitrepository-layout(5), "commondir"): that of git's files itself if it is no such worktree.
+func SharedDir(gitDir string) string {
+	common, err := safefile.ReadLinked(filepath.Join(gitDir, "commondir"), maxPointer)
+	if err != nil {
+		return gitDir
+	}
+	return ResolvePath(gitDir, string(common))
 }
 
 // checkBranch checks the file of the branch that HEAD names.

@@ -138,7 +138,7 @@ func (g Git) CommitTree(ctx context.Context, tree, message string, parents ...st
 // file with a filter counts as changed unless its size and times are as in the index: only the
 // program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
 func (g Git) WithoutFilters(ctx context.Context) (Git, error) {
-	names, err := g.Filters(ctx)
+	names, _, err := g.Filters(ctx)
 	if err != nil || len(names) == 0 {
 		return g, err
 	}
@@ -150,25 +150,26 @@ func (g Git) WithoutFilters(ctx context.Context) (Git, error) {
 	return g.Configured(settings), nil
 }
 
-// Filters returns the names of the filters that are set, sorted.
-func (g Git) Filters(ctx context.Context) ([]string, error) {
-	out, err := g.Read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+// Filters returns the names of the filters that are set, sorted. excludes says that a file with
+// rules for ignored files is set too.
+func (g Git) Filters(ctx context.Context) (names []string, excludes bool, err error) {
+	out, err := g.Read(ctx, "config", "-z", "--name-only", "--get-regexp", `^(filter\.|core\.excludesfile$)`)
 	if err != nil && ExitCode(err) != 1 {
-		return nil, err
+		return nil, false, err
 	}
-	var names []string
 	for key := range bytes.SplitSeq(out, []byte{0}) {
 		rest, ok := strings.CutPrefix(string(key), "filter.")
 		if last := strings.LastIndexByte(rest, '.'); ok && last >= 0 {
 			names = append(names, rest[:last])
 		}
+		excludes = excludes || string(key) == "core.excludesfile"
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) > maxFilters {
-		return nil, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
+		return nil, false, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
 	}
-	return names, nil
+	return names, excludes, nil
 }
 
 // Configured returns a git with more settings. They are in the environment, where their names may

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,34 +28,50 @@ const (
 // Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
 // any the error satisfies [Absent]. Time and environment are as in [TakeSnapshot].
 func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
-	ctx, cancel := Bounded(ctx, ReadTime)
-	defer cancel()
-	roots, err := In(dir, env...).repos(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("find repositories: %w", err)
-	}
-	return roots, nil
+	roots, _, err := findRepos(ctx, dir, env)
+	return roots, err
 }
 
-func (g Git) repos(ctx context.Context) ([]string, error) {
+// Any reports whether git is installed, and there is a repository that Repos would find. It does
+// not call git.
+func Any(dir string) bool {
+	if _, err := exec.LookPath("git"); err != nil {
+		return false
+	}
+	base, err := filepath.Abs(dir)
+	return err == nil && (hasDotGit(base) || len(walk(context.Background(), base)) > 0)
+}
+
+// findRepos finds what Repos returns. around says that the first of them is around dir.
+func findRepos(ctx context.Context, dir string, env []string) (roots []string, around bool, err error) {
+	ctx, cancel := Bounded(ctx, ReadTime)
+	defer cancel()
+	roots, around, err = In(dir, env...).repos(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("find repositories: %w", err)
+	}
+	return roots, around, nil
+}
+
+func (g Git) repos(ctx context.Context) (roots []string, around bool, err error) {
 	base, err := filepath.Abs(g.Dir)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	at, outside := g.Locate(ctx)
 	if outside != nil && !errors.Is(outside, ErrNoRepository) {
-		return nil, outside
+		return nil, false, outside
 	}
 	var inside []string
 	if outside == nil {
 		base = at.Root
 		if inside, err = g.In(at.Root).notedRepos(ctx, at); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	inside = append(inside, walk(ctx, base)...)
 	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+		return nil, false, context.Cause(ctx)
 	}
 	slices.Sort(inside)
 	inside = slices.Compact(inside)
@@ -62,9 +79,9 @@ func (g Git) repos(ctx context.Context) ([]string, error) {
 		inside = slices.Insert(inside, 0, base)
 	}
 	if len(inside) == 0 {
-		return nil, outside
+		return nil, false, outside
 	}
-	return inside[:min(len(inside), maxRepos)], nil
+	return inside[:min(len(inside), maxRepos)], outside == nil, nil
 }
 
 // notedRepos returns the repositories inside this one that it has recorded.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -88,6 +89,25 @@ func (g Git) Head(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return head, err
+}
+
+// HeadAndBranch returns what is checked out: the commit, empty if there is none, and the ref that
+// HEAD names, empty if it names a commit.
+func (g Git) HeadAndBranch(ctx context.Context) (head, branch string, err error) {
+	both, err := g.Line(ctx, "rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	if head, branch, ok := strings.Cut(both, "\n"); err == nil && ok {
+		if branch == "HEAD" {
+			branch = ""
+		}
+		return head, branch, nil
+	}
+	if head, err = g.Head(ctx); err != nil { // nothing is committed, or a branch is named HEAD too
+		return "", "", err
+	}
+	if branch, err = g.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); ExitCode(err) == 1 {
+		err = nil
+	}
+	return head, branch, err
 }
 
 // checkCommit checks a commit's name from a caller; only a full one cannot be an option or a

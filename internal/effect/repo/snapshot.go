@@ -43,9 +43,31 @@ type Snapshot struct {
 // context.DeadlineExceeded. git has the environment env, or this process's if that is empty.
 // Without git or a repository the error satisfies [Absent].
 func TakeSnapshot(ctx context.Context, dir string, env ...string) (Snapshot, error) {
+	return inspectBounded(ctx, NewInspector(dir, env...).snapshot)
+}
+
+// EachSnapshot calls seen for each working tree of [Repos], with its snapshot or why there is none.
+func EachSnapshot(ctx context.Context, dir string, seen func(root string, s Snapshot, err error), env ...string) error {
+	roots, around, err := findRepos(ctx, dir, env)
+	if err != nil {
+		return err
+	}
+	for i, root := range roots {
+		l := NewInspector(root, env...)
+		read := l.snapshot
+		if i == 0 && around { // git has just said where its root is
+			read = func(ctx context.Context) (Snapshot, error) { return l.snapshotOf(ctx, root) }
+		}
+		s, err := inspectBounded(ctx, read)
+		seen(root, s, err)
+	}
+	return nil
+}
+
+func inspectBounded(ctx context.Context, read func(context.Context) (Snapshot, error)) (Snapshot, error) {
 	ctx, cancel := Bounded(ctx, ReadTime)
 	defer cancel()
-	s, err := NewInspector(dir, env...).snapshot(ctx)
+	s, err := read(ctx)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("inspect the repository: %w", err)
 	}
@@ -70,27 +92,32 @@ func (l Inspector) snapshot(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	return l.snapshotOf(ctx, at.Root)
+}
+
+// snapshotOf is the snapshot of the working tree with this root.
+func (l Inspector) snapshotOf(ctx context.Context, root string) (s Snapshot, err error) {
 	// In some git commands and settings, paths are relative to the current folder.
-	if l.Git, err = l.In(at.Root).WithoutFilters(ctx); err != nil {
+	if l.Git, err = l.In(root).WithoutFilters(ctx); err != nil {
 		return Snapshot{}, err
 	}
 	st, err := l.status(ctx)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	changed, err := l.changedModules(ctx, at.Root, st.entries)
+	changed, err := l.changedModules(ctx, root, st.entries)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	tracked := slices.ContainsFunc(st.entries, func(e entry) bool { return e.kind != '?' })
 	st.entries = append(st.entries, changed...)
-	s := Snapshot{Head: st.head, Branch: st.branch, Dirty: len(st.entries) > 0}
+	s = Snapshot{Head: st.head, Branch: st.branch, Dirty: len(st.entries) > 0}
 	if tracked {
 		if s.Stat, err = l.againstHead(ctx, st.head); err != nil {
 			return Snapshot{}, err
 		}
 	}
-	found, err := l.fingerprint(ctx, at.Root, st.entries)
+	found, err := l.fingerprint(ctx, root, st.entries)
 	if err != nil {
 		return Snapshot{}, err
 	}

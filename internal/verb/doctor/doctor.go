@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,10 +16,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/plugininstall"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
+
+type finding = preflight.Finding
 
 // Report is what doctor found.
 type Report struct {
@@ -31,23 +34,6 @@ type Report struct {
 	Settings settingsFinding `json:"settings"`
 }
 
-// finding is the answer to one question.
-type finding struct {
-	What  string `json:"what"`
-	State state  `json:"state"`
-	Says  string `json:"says"`
-	Hint  string `json:"hint,omitempty"`
-}
-
-// state of a finding. It is Fails only if loops cannot run here.
-type state string
-
-const (
-	Works state = "ok"
-	warns state = "warn"
-	Fails state = "fail"
-)
-
 // Examine examines the machine and the settings of the project.
 func Examine(e *cli.Env) Report {
 	d := Report{Ralph: cli.AboutRalph()}
@@ -55,20 +41,20 @@ func Examine(e *cli.Env) Report {
 	d.Settings = settings
 	checks := []func() finding{
 		func() finding {
-			return programFinding(e, finding{"git", warns, "not on PATH", "loops run without it; progress is then not seen in commits"})
+			return programFinding(e, preflight.New("git", preflight.Warns, "not on PATH", "loops run without it; progress is then not seen in commits"))
 		},
 		func() finding {
-			return programFinding(e, finding{"node", Works, "not on PATH; agents that come with npm need it", ""})
+			return programFinding(e, preflight.New("node", preflight.Works, "not on PATH; agents that come with npm need it", ""))
 		},
-		func() finding { return WritableFinding("home", e.Home) },
-		func() finding { return WritableFinding("project", filepath.Join(e.Root(), cli.RalphFolder)) },
+		func() finding { return preflight.Writable("home", e.Home) },
+		func() finding { return preflight.Writable("project", filepath.Join(e.Root(), cli.RalphFolder)) },
 		func() finding { return spaceFinding(e.Root()) },
 		watchFinding,
 		func() finding { return loopsFinding(e) },
 	}
 	if e.SkippedFolder != "" {
 		what, hint := e.AboutSkippedFolder()
-		checks = append(checks, func() finding { return finding{"project", warns, what, hint} })
+		checks = append(checks, func() finding { return preflight.New("project", preflight.Warns, what, hint) })
 	}
 	if old, err := plugininstall.Outdated(e); err != nil || len(old) > 0 {
 		checks = append(checks, func() finding { return pluginFinding(old, err) })
@@ -80,23 +66,40 @@ func Examine(e *cli.Env) Report {
 	}
 	d.Agents, d.Missing = findAgents(e)
 	all.Wait()
-	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(loaded)))
-	add := func(what string, agents []config.Agent) {
-		for _, a := range agents {
-			f := agentFinding(e, what, a, slices.ContainsFunc(agents, Present), settings.asks(e))
-			says, _ := masker.Mask([]byte(f.Says))
-			f.Says = string(says)
-			d.Checks = append(d.Checks, f)
+	if len(loaded.Candidates()) > 0 {
+		d.Checks = append(d.Checks, startFindings(e, loaded, settings.asks(e))...)
+	}
+	return d
+}
+
+// startFindings says of each agent whether it can be started, and what else a start would be
+// refused for or print.
+func startFindings(e *cli.Env, settings config.Settings, ask runner.Ask) (found []finding) {
+	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(settings)))
+	add := func(f finding) {
+		says, _ := masker.Mask([]byte(f.Says))
+		f.Says = string(says)
+		if !slices.ContainsFunc(found, func(had finding) bool { return had.Says == f.Says }) {
+			found = append(found, f)
 		}
 	}
-	add("agent", loaded.Candidates())
-	add(reviewer, loaded.Reviewers())
-	return d
+	for _, of := range []struct {
+		what, key string
+		agents    []config.Agent
+	}{{"agent", "agent", settings.Candidates()}, {"reviewer", "review.agent", settings.Reviewers()}} {
+		for _, a := range of.agents {
+			add(preflight.Program(e, of.what, of.key, a, slices.ContainsFunc(of.agents, preflight.Present), ask))
+		}
+	}
+	for _, f := range (preflight.Loop{Settings: settings, WorkDir: e.WorkDir(), Branch: e.Root(), Ask: ask}).Examine(e) {
+		add(f)
+	}
+	return found
 }
 
 // Failed reports whether loops cannot run here.
 func (d Report) Failed() bool {
-	return d.Settings.Problem != "" || slices.ContainsFunc(d.Checks, func(f finding) bool { return f.State == Fails })
+	return d.Settings.Problem != "" || slices.ContainsFunc(d.Checks, func(f finding) bool { return f.State == preflight.Fails })
 }
 
 // Print prints the report in lines of so many columns; 0 for any. Settings and names of files are
@@ -180,50 +183,24 @@ func wrapped(page []byte, width int) []byte {
 	return []byte(out.String())
 }
 
-// WritableFinding makes a temporary file in a folder, or where it will be made, and removes it.
-func WritableFinding(what, folder string) finding {
-	at := folder
-	info, err := os.Stat(at)
-	for err != nil && filepath.Dir(at) != at {
-		at = filepath.Dir(at)
-		info, err = os.Stat(at)
-	}
-	if err != nil {
-		return finding{what, Fails, err.Error(), ""}
-	}
-	if !info.IsDir() {
-		return finding{what, Fails, at + " is not a folder", "move it away, or set RALPH_HOME"}
-	}
-	probe, err := os.CreateTemp(at, ".ralph-doctor-*")
-	if err != nil {
-		return finding{what, Fails, err.Error(), "ralph writes there: make it writable"}
-	}
-	probe.Close()
-	os.Remove(probe.Name())
-	if at != folder {
-		folder += " (will be made)"
-	}
-	return finding{what, Works, folder, ""}
-}
-
 // loopsFinding counts the loops of this machine, and those whose runner died.
 func loopsFinding(e *cli.Env) finding {
 	all, err := registry.Survey(e.Home, nil)
 	if err != nil {
-		return finding{"loops", Fails, err.Error(), "the registry is in " + registry.Folder(e.Home)}
+		return preflight.New("loops", preflight.Fails, err.Error(), "the registry is in "+registry.Folder(e.Home))
 	}
 	var live, died, broken int
-	f := finding{What: "loops", State: Works}
+	f := finding{What: "loops", State: preflight.Works}
 	for _, s := range all {
 		switch {
 		case s.Err != nil:
 			broken++
-			f.State, f.Hint = warns, fmt.Sprintf("cannot read %s: %v", filepath.Join(registry.Folder(e.Home), s.File), s.Err)
+			f.State, f.Hint = preflight.Warns, fmt.Sprintf("cannot read %s: %v", filepath.Join(registry.Folder(e.Home), s.File), s.Err)
 		case s.Live.Alive:
 			live++
 		case s.Died:
 			died++
-			f.State, f.Hint = warns, fmt.Sprintf("'ralph start %s --resume' in %s resumes it", s.Name, s.Project)
+			f.State, f.Hint = preflight.Warns, fmt.Sprintf("'ralph start %s --resume' in %s resumes it", s.Name, s.Project)
 		}
 	}
 	f.Says = fmt.Sprintf("%d known, %d running, %d left by a runner that died", len(all)-broken, live, died)
@@ -233,9 +210,9 @@ func loopsFinding(e *cli.Env) finding {
 // pluginFinding names the agents that have the plugin of another ralph.
 func pluginFinding(old []string, err error) finding {
 	if err != nil {
-		return finding{"plugin", warns, err.Error(), ""}
+		return preflight.New("plugin", preflight.Warns, err.Error(), "")
 	}
-	return finding{"plugin", warns, "not that of this ralph: " + strings.Join(old, ", "), "'ralph plugin install " + old[0] + "' updates it"}
+	return preflight.New("plugin", preflight.Warns, "not that of this ralph: "+strings.Join(old, ", "), "'ralph plugin install "+old[0]+"' updates it")
 }
 
 const (
@@ -247,15 +224,15 @@ const (
 // spaceFinding reports the free space for the journals of this project.
 func spaceFinding(dir string) finding {
 	free, err := freeSpace(dir)
-	f := finding{"disk", Works, fmt.Sprintf("%.1f GiB free", float64(free)/gibibyte), ""}
+	f := preflight.New("disk", preflight.Works, fmt.Sprintf("%.1f GiB free", float64(free)/gibibyte), "")
 	switch {
 	case err != nil:
-		return finding{"disk", warns, "free space is not known: " + err.Error(), ""}
+		return preflight.New("disk", preflight.Warns, "free space is not known: "+err.Error(), "")
 	case free < gibibyte:
-		f = finding{"disk", warns, fmt.Sprintf("%d MiB free", free>>20), "a loop ends when its journal cannot be written"}
+		f = preflight.New("disk", preflight.Warns, fmt.Sprintf("%d MiB free", free>>20), "a loop ends when its journal cannot be written")
 	}
 	if free < minSpace {
-		f.State = Fails
+		f.State = preflight.Fails
 	}
 	return f
 }
@@ -265,11 +242,11 @@ func spaceFinding(dir string) finding {
 func watchFinding() finding {
 	instances, watches, ok := watchLimits()
 	if !ok {
-		return finding{"file events", Works, "by the system of " + runtime.GOOS, ""}
+		return preflight.New("file events", preflight.Works, "by the system of "+runtime.GOOS, "")
 	}
-	f := finding{"file events", Works, fmt.Sprintf("%d inotify instances, %d watches for each user", instances, watches), ""}
+	f := preflight.New("file events", preflight.Works, fmt.Sprintf("%d inotify instances, %d watches for each user", instances, watches), "")
 	if instances < minWatches {
-		f.State, f.Hint = warns, "every loop and every attach takes one; beyond that they look once a second: raise fs.inotify.max_user_instances"
+		f.State, f.Hint = preflight.Warns, "every loop and every attach takes one; beyond that they look once a second: raise fs.inotify.max_user_instances"
 	}
 	return f
 }

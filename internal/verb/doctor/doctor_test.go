@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 )
 
 func TestProgramVersion(t *testing.T) {
@@ -145,7 +146,7 @@ func TestDoctorKeepsToTheTerminal(t *testing.T) {
 			Argv: []string{"codex", "app-server", "-c", "model=x"}, keyMessage: "codex uses its own login, and OPENAI_API_KEY is withheld; agent.passKeys=true hands it on", Notice: "this codex has no app-server: codex exec works instead",
 		}},
 		Missing: []string{"claude", "pi", "amp", "opencode", "gemini", "copilot", "qwen", "goose"},
-		Checks:  []finding{{"node", Works, "not on PATH; agents that come with npm need it", "a hint of some words, as long as a line"}},
+		Checks:  []finding{preflight.New("node", preflight.Works, "not on PATH; agents that come with npm need it", "a hint of some words, as long as a line")},
 	}
 	words := func(width int) string {
 		var out bytes.Buffer
@@ -192,24 +193,6 @@ func TestDoctorMasksSecretsOfSettings(t *testing.T) {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s is missing in %s", want, text)
 		}
-	}
-}
-
-func TestWritableFindingLeavesNothingBehind(t *testing.T) {
-	parent := t.TempDir()
-	if f := WritableFinding("home", filepath.Join(parent, "not", "yet")); f.State != Works || !strings.HasSuffix(f.Says, "(will be made)") {
-		t.Errorf("a folder that can be made: %+v", f)
-	}
-	left, err := os.ReadDir(parent)
-	if err != nil || len(left) != 0 {
-		t.Errorf("left over: %v, %v", left, err)
-	}
-	plain := filepath.Join(parent, "file")
-	if err := os.WriteFile(plain, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if f := WritableFinding("home", plain); f.State != Fails {
-		t.Errorf("a file where a folder belongs: %+v", f)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -50,17 +50,6 @@ func examineSettings(e *cli.Env) (settingsFinding, config.Settings) {
 	}
 	s.judge(e, loaded)
 	s.Files, s.Warnings = append(s.Files, loaded.Files...), append(s.Warnings, loaded.Warnings...)
-	if len(loaded.Settings.Candidates()) > 0 {
-		warnings, err := launch.CheckAgents(loaded.Settings, e.WorkDir(), s.asks(e))
-		s.Warnings = append(s.Warnings, warnings...)
-		if warning := launch.UnprovableClaim(e, loaded.Settings); warning != "" {
-			s.Warnings = append(s.Warnings, warning+"; "+launch.HintUnproved)
-		}
-		// The checks report an agent whose protocol is not supported.
-		if refused, ok := errors.AsType[*cli.Failure](err); ok && refused.NextStep != launch.HintNotSpoken {
-			s.Problem, s.Hint = refused.Error(), refused.NextStep
-		}
-	}
 	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(loaded.Settings)))
 	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
 		value, ok := config.Text(loaded.Settings, key)
@@ -97,7 +86,7 @@ func (s *settingsFinding) asks(e *cli.Env) runner.Ask {
 	if s.Trust == cli.TrustMissing || s.Trust == cli.TrustChanged {
 		return nil
 	}
-	return launch.Asks(e)
+	return preflight.Asks(e)
 }
 
 func (s settingsFinding) print(w io.Writer) {

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
-	"github.com/ralph-loop/ralph/internal/verb/doctor"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -127,7 +127,7 @@ func (d *questions) folders() error {
 			return cli.Refuse("put the real one in its place", "%s is a symbolic link", d.Short(path))
 		}
 	}
-	if f := doctor.WritableFinding("project", d.path(".")); f.State == doctor.Fails {
+	if f := preflight.Writable("project", d.path(".")); f.State == preflight.Fails {
 		return cli.Refuse("ralph keeps its settings in "+cli.RalphFolder+"/ of the project: the folder must be writable", "make the settings' folder: %s", f.Says)
 	}
 	return nil

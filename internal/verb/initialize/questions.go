@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/verb/doctor"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -143,14 +142,14 @@ func (d *questions) askAgentHere(was agentAnswers) (string, error) {
 			d.Say("agent.protocol stays %s: see that this agent speaks it", was.Protocol)
 		}
 		agent := config.Agent{Command: command, Protocol: was.Protocol}
-		f := doctor.CandidateFinding(d.Env, agent, false, launch.Asks(d.Env))
-		if f.State != doctor.Works {
+		f := preflight.Program(d.Env, "agent", "agent", agent, false, preflight.Asks(d.Env))
+		if f.State != preflight.Works {
 			d.Say("%s", render.Clean(f.Says))
 			if f.Hint != "" {
 				d.Say("hint: %s", render.Clean(f.Hint))
 			}
 		}
-		if command == was.Command || doctor.Present(agent) {
+		if command == was.Command || preflight.Present(agent) {
 			return command, nil
 		}
 		answer, err := d.Confirm("Use it anyway? (y/N): ")
@@ -197,7 +196,7 @@ func installed() []string {
 		}
 		return 0
 	}
-	here := launch.InstalledAgents()
+	here := preflight.Installed()
 	slices.SortStableFunc(here, func(a, b string) int { return unsupported(a) - unsupported(b) })
 	return here
 }

@@ -31,24 +31,24 @@ import (
 // confirmForeign asks a person before a loop is resumed that was not begun on this machine: its
 // folder may have come with the project, and its prompt and settings count as if a person had typed
 // them.
-func (v *Start) confirmForeign(e *cli.Env, before loopState) error {
-	if !before.Exists || before.Damage != nil {
+func (p *Plan) confirmForeign(e *cli.Env) error {
+	if !p.before.Exists || p.before.Damage != nil {
 		return nil
 	}
-	known, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.Dir == v.Dir })
+	known, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.Dir == p.Dir })
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(known, func(s registry.Status) bool { return s.ID == before.State.Lifecycle.ID && !s.Found }) {
+	if slices.ContainsFunc(known, func(s registry.Status) bool { return s.ID == p.before.State.Lifecycle.ID && !s.Found }) {
 		return nil
 	}
-	if once, err := v.trustsOnce(e, ""); err != nil || once {
+	if once, err := p.trustsOnce(e, ""); err != nil || once {
 		return err
 	}
-	about := fmt.Sprintf("loop %s was not begun on this machine, and continues with what it was given", v.Name)
-	trusted, err := e.ConfirmTrust(about, foreignSettings(e, v.Dir, before), cli.CountOnce)
+	about := fmt.Sprintf("loop %s was not begun on this machine, and continues with what it was given", p.Name)
+	trusted, err := e.ConfirmTrust(about, foreignSettings(e, p.Dir, p.before), cli.CountOnce)
 	if err == nil && !trusted {
-		err = cli.Refuse("nothing was started", "loop %s is not trusted", v.Name)
+		err = cli.Refuse("nothing was started", "loop %s is not trusted", p.Name)
 	}
 	return err
 }
@@ -72,49 +72,50 @@ func foreignSettings(e *cli.Env, dir string, before loopState) []string {
 	return lines
 }
 
-func (v *Start) acceptCommand() string {
-	return fmt.Sprintf("'ralph start %s --resume --accept-changes'", v.Name)
+func (p *Plan) acceptCommand() string {
+	return fmt.Sprintf("'ralph start %s --resume --accept-changes'", p.Name)
 }
 
 // checkChanges refuses to resume a loop with settings that its agent may have changed.
-func (v *Start) checkChanges(e *cli.Env, before loopState) error {
-	if v.AcceptChanges || !before.Exists || before.Damage != nil || before.Live.Alive {
+func (p *Plan) checkChanges(e *cli.Env) error {
+	before := p.before
+	if p.AcceptChanges || !before.Exists || before.Damage != nil || before.Live.Alive {
 		return nil
 	}
-	if err := v.checkFrozen(e, before); err != nil {
+	if err := p.checkFrozen(e, before); err != nil {
 		return err
 	}
-	return v.checkSettings(e, before)
+	return p.checkSettings(e, before)
 }
 
 // checkFrozen compares config.json with its hash in the journal.
-func (v *Start) checkFrozen(e *cli.Env, before loopState) error {
+func (p *Plan) checkFrozen(e *cli.Env, before loopState) error {
 	given := before.State.Settings
 	if !given.AgentRan { // no agent ran since a person gave the settings
 		return nil
 	}
-	text, err := runner.FrozenText(v.Dir)
+	text, err := runner.FrozenText(p.Dir)
 	if sum := sha256.Sum256(text); err == nil && hex.EncodeToString(sum[:]) == given.SHA256 {
 		return nil
 	}
 	// Another starter's runner may have written it just now.
-	if now, err := InspectLoop(v.Dir); err != nil {
+	if now, err := InspectLoop(p.Dir); err != nil {
 		return err
 	} else if now.Live.Alive {
-		return heldError(v.Name, now.Live)
+		return heldError(p.Name, now.Live)
 	} else if now.State.Seq != before.State.Seq {
-		return ChangedMeanwhile(v.Name)
+		return ChangedMeanwhile(p.Name)
 	}
 	if err == nil {
 		var frozen config.Settings
 		var flags map[string]string
 		if frozen, flags, err = config.Thaw(text); err == nil {
-			return cli.Refuse("put it back; or, if it is right as it is, "+v.acceptCommand(),
-				"%s/config.json has changed since loop %s was started, and its agent could write it:%s", e.Short(v.Dir), v.Name, frozenChanges(e, v.Dir, frozen, flags))
+			return cli.Refuse("put it back; or, if it is right as it is, "+p.acceptCommand(),
+				"%s/config.json has changed since loop %s was started, and its agent could write it:%s", e.Short(p.Dir), p.Name, frozenChanges(e, p.Dir, frozen, flags))
 		}
 	}
-	return cli.Refuse(v.acceptCommand()+" resumes it with the project's settings and with what is given now",
-		"the settings of loop %s are lost, and its agent could write there: %w", v.Name, err)
+	return cli.Refuse(p.acceptCommand()+" resumes it with the project's settings and with what is given now",
+		"the settings of loop %s are lost, and its agent could write there: %w", p.Name, err)
 }
 
 // LoopSettings returns the settings that a loop was started with. If its agent could write them and
@@ -138,8 +139,8 @@ func LoopSettings(e *cli.Env, dir string) (config.Settings, error) {
 }
 
 // checkSettings refuses settings of the project that the loop's agent changed.
-func (v *Start) checkSettings(e *cli.Env, before loopState) error {
-	changes, err := runner.Edited(v.Dir, e.Root(), &before.State)
+func (p *Plan) checkSettings(e *cli.Env, before loopState) error {
+	changes, err := runner.Edited(p.Dir, e.Root(), &before.State)
 	if err != nil {
 		return fmt.Errorf("compare the settings' files: %w", err)
 	}
@@ -147,7 +148,7 @@ func (v *Start) checkSettings(e *cli.Env, before loopState) error {
 	for _, c := range changes {
 		if c.Role == guardrail.Settings {
 			files = append(files, c.Path)
-			what = append(what, fmt.Sprintf("%s has %s since the agent of loop %s was started, and no check has run since", c.Path, c.Kind, v.Name))
+			what = append(what, fmt.Sprintf("%s has %s since the agent of loop %s was started, and no check has run since", c.Path, c.Kind, p.Name))
 		}
 	}
 	for _, edit := range before.State.FileChanges.Edits {
@@ -170,16 +171,16 @@ func (v *Start) checkSettings(e *cli.Env, before loopState) error {
 	if err != nil {
 		return err
 	}
-	return cli.Refuse("put it back; or, if it is right as it is, "+v.acceptCommand(), "%s:%s", strings.Join(what, "; "), fileChanges(e, v.Dir, loaded, files))
+	return cli.Refuse("put it back; or, if it is right as it is, "+p.acceptCommand(), "%s:%s", strings.Join(what, "; "), fileChanges(e, p.Dir, loaded, files))
 }
 
 // warnEdited warns before a resume about files of guardrails that changed while no loop ran. A
 // change by a person counts as the agent's too, so the person has to know.
-func (v *Start) warnEdited(e *cli.Env, before loopState) error {
-	if v.AcceptChanges {
+func (p *Plan) warnEdited(e *cli.Env) error {
+	if p.AcceptChanges {
 		return nil
 	}
-	changes, err := runner.Edited(v.Dir, e.Root(), &before.State)
+	changes, err := runner.Edited(p.Dir, e.Root(), &p.before.State)
 	if err != nil {
 		return fmt.Errorf("compare the guardrails' files: %w", err)
 	}
@@ -191,22 +192,22 @@ func (v *Start) warnEdited(e *cli.Env, before loopState) error {
 		if c.Protected {
 			after = " and will be put back"
 		}
-		cli.Tell(e.Stderr, "%s %s since the agent of loop %s was started, and no check has run since: it counts as the agent's change%s", c.Path, kind, v.Name, after)
+		cli.Tell(e.Stderr, "%s %s since the agent of loop %s was started, and no check has run since: it counts as the agent's change%s", c.Path, kind, p.Name, after)
 	}
 	if len(changes) > 0 {
-		cli.Tell(e.Stderr, "hint: if that was you, stop the loop and say so: %s", v.acceptCommand())
+		cli.Tell(e.Stderr, "hint: if that was you, stop the loop and say so: %s", p.acceptCommand())
 	}
 	return nil
 }
 
 // reportUnaccepted reports which files of guardrails and settings the agent of an ended loop
 // changed.
-func (v *Start) reportUnaccepted(e *cli.Env, edited []event.EditedFile) {
+func (p *Plan) reportUnaccepted(e *cli.Env, edited []event.EditedFile) {
 	for _, file := range edited {
 		cli.Tell(e.Stderr, "%s", file)
 	}
 	if len(edited) > 0 {
-		cli.Tell(e.Stderr, "hint: check it; %s accepts it, and so does writing it again", v.acceptCommand())
+		cli.Tell(e.Stderr, "hint: check it; %s accepts it, and so does writing it again", p.acceptCommand())
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 )
 
 // ChooseAgent returns the command of an agent for settings that name none: the only one that is
 // installed, or the one that a person chooses here. The error says how to choose one.
 func ChooseAgent(e *cli.Env) (command string, err error) {
-	here := slices.DeleteFunc(InstalledAgents(), func(program string) bool { return inProject(e, program) })
+	here := slices.DeleteFunc(preflight.Installed(), func(program string) bool { return preflight.InProject(e, program) })
 	switch {
 	case len(here) == 1:
 		cli.Tell(e.Stderr, "no agent is chosen: this takes %s, the only one that is installed here; 'ralph init' keeps a choice", here[0])
@@ -27,7 +28,7 @@ func ChooseAgent(e *cli.Env) (command string, err error) {
 	case len(here) > 1 && e.StdinIsTerminal() && cli.OnTerminal(e.Stderr):
 		return askAgent(e, here)
 	}
-	return "", cli.Refuse(AgentHint(), "no agent is chosen")
+	return "", cli.Refuse(preflight.AgentHint(), "no agent is chosen")
 }
 
 // askAgent asks a person for one of the agents, and whether it is to be kept.
@@ -44,7 +45,7 @@ func askAgent(e *cli.Env, here []string) (string, error) {
 			return "", gone(e)
 		}
 		if answer == "" {
-			return "", cli.Refuse(AgentHint(), "no agent is chosen")
+			return "", cli.Refuse(preflight.AgentHint(), "no agent is chosen")
 		}
 		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(here) {
 			answer = here[n-1]

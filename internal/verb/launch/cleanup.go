@@ -56,23 +56,24 @@ func agentRan(dir string) (ran, perhaps, worked bool, err error) {
 
 // chooseForEnded decides what happens to an ended loop that has the name of the new one. It returns
 // an error, or sets one of the flags as if it had been given.
-func (v *Start) chooseForEnded(e *cli.Env, before loopState) error {
-	_, perhaps, worked, err := agentRan(v.Dir)
+func (p *Plan) chooseForEnded(e *cli.Env) error {
+	before := p.before
+	_, perhaps, worked, err := agentRan(p.Dir)
 	if err != nil {
 		return err
 	}
 	completed := before.State.Status() == event.StatusCompleted
-	prompted := v.Prompt != "" || v.PromptFile != "" || v.Task != ""
-	switch exists := runner.Exists(v.Name, &before.State); {
+	prompted := p.Prompt != "" || p.PromptFile != "" || p.Task != ""
+	switch exists := runner.Exists(p.Name, &before.State); {
 	case !perhaps && !completed:
-		v.Fresh = true
+		p.Fresh = true
 	case !worked && before.State.Status() == event.StatusFailed: // such as a login that was missing
-		cli.Tell(e.Stderr, "loop %s did no work before it failed: it begins again", v.Name)
-		v.Fresh, v.Resume = prompted, !prompted // its own task goes with it
-	case e.StdinIsTerminal() && cli.OnTerminal(e.Stderr) && !v.JSON:
-		return v.ask(e, exists, prompted)
+		cli.Tell(e.Stderr, "loop %s did no work before it failed: it begins again", p.Name)
+		p.Fresh, p.Resume = prompted, !prompted // its own task goes with it
+	case e.StdinIsTerminal() && cli.OnTerminal(e.Stderr) && !p.JSON:
+		return p.ask(e, exists, prompted)
 	case completed && prompted:
-		v.Fresh = true
+		p.Fresh = true
 	default:
 		return cli.RefuseHinted(exists)
 	}
@@ -80,7 +81,7 @@ func (v *Start) chooseForEnded(e *cli.Env, before loopState) error {
 }
 
 // ask asks a person what happens to an ended loop.
-func (v *Start) ask(e *cli.Env, exists *runner.ExistsError, prompted bool) error {
+func (p *Plan) ask(e *cli.Env, exists *runner.ExistsError, prompted bool) error {
 	asker := cli.NewAsker(e.Stdin, e.Stderr)
 	defer asker.Close()
 	cli.Tell(e.Stderr, "%v", exists)
@@ -97,13 +98,13 @@ func (v *Start) ask(e *cli.Env, exists *runner.ExistsError, prompted bool) error
 		case answer == "":
 			return cli.RefuseHinted(exists)
 		case answer == "r" || answer == "resume":
-			v.Resume, v.Prompt, v.PromptFile, v.Task = true, "", "", ""
+			p.Resume, p.Prompt, p.PromptFile, p.Task = true, "", "", ""
 			return nil
 		case prompted && (answer == "f" || answer == "fresh"):
-			v.Fresh = true
+			p.Fresh = true
 			return nil
 		case prompted && (answer == "n" || answer == "name"):
-			return v.askName(e, asker)
+			return p.askName(e, asker)
 		}
 	}
 }
@@ -114,7 +115,7 @@ func gone(e *cli.Env) error {
 }
 
 // askName asks a person for another name of the new loop.
-func (v *Start) askName(e *cli.Env, asker *cli.Asker) error {
+func (p *Plan) askName(e *cli.Env, asker *cli.Asker) error {
 	for {
 		name, err := asker.Line("Name: ")
 		if err != nil {
@@ -122,42 +123,42 @@ func (v *Start) askName(e *cli.Env, asker *cli.Asker) error {
 		}
 		dir, err := e.LoopDir(name)
 		if err == nil {
-			v.Name, v.Dir = name, dir
+			p.Name, p.Dir = name, dir
 			return nil
 		}
 		asker.Say("%v", err)
 	}
 }
 
-// cleanUp removes a new loop that failed before its agent ran, or that its runner did not begin,
+// undo removes a new loop that failed before its agent ran, or that its runner did not begin,
 // but not what was in its folder before. It keeps a loop that failed because of a fault in ralph,
 // for the report, and one that a person or a limit stopped meanwhile. cleared says that the loop is
 // gone.
-func (v *Start) cleanUp(e *cli.Env, r readiness) (cleared bool) {
-	if v.Resume || r.Ended == nil && r.Error == "" ||
-		r.Ended != nil && (r.Ended.Reason == event.ReasonFault || r.Ended.Status != event.StatusFailed) {
+func (r *ready) undo(e *cli.Env, said readiness) (cleared bool) {
+	if r.Resume || said.Ended == nil && said.Error == "" ||
+		said.Ended != nil && (said.Ended.Reason == event.ReasonFault || said.Ended.Status != event.StatusFailed) {
 		return false
 	}
-	if _, err := inspectAfterExit(e, v.Name, v.Dir); err != nil { // waits until its runner has exited
+	if _, err := inspectAfterExit(e, r.Name, r.Dir); err != nil { // waits until its runner has exited
 		return false
 	}
 	var aside string
-	err := WithLock(v.Dir, func() (err error) {
-		if err := v.checkNeverRan(r); err != nil {
+	err := WithLock(r.Dir, func() (err error) {
+		if err := r.checkNeverRan(said); err != nil {
 			return err
 		}
-		if err := registration.Remove(e.Home, e.Root(), v.Name); err != nil {
+		if err := registration.Remove(e.Home, e.Root(), r.Name); err != nil {
 			return err
 		}
-		if v.worktree != nil {
-			if err := v.worktree.Undo(context.Background(), e.Root(), v.Dir, e.Environ...); err != nil {
+		if r.worktree != nil {
+			if err := r.worktree.Undo(context.Background(), e.Root(), r.Dir, e.Environ...); err != nil {
 				return err
 			}
 		}
-		if len(v.kept) > 0 {
-			return removeExcept(v.Dir, v.kept)
+		if len(r.kept) > 0 {
+			return removeExcept(r.Dir, r.kept)
 		}
-		aside, err = moveAside(e, v.Name, v.Dir)
+		aside, err = moveAside(e, r.Name, r.Dir)
 		return err
 	})
 	if aside != "" {
@@ -169,21 +170,21 @@ func (v *Start) cleanUp(e *cli.Env, r readiness) (cleared bool) {
 
 // checkNeverRan returns an error unless the loop is the one that this starter began, and its agent
 // never ran.
-func (v *Start) checkNeverRan(r readiness) error {
-	if !cli.Exists(filepath.Join(v.Dir, "journal")) {
-		if r.Ended != nil { // it was removed, and its contents are unknown
-			return ChangedMeanwhile(v.Name)
+func (r *ready) checkNeverRan(said readiness) error {
+	if !cli.Exists(filepath.Join(r.Dir, "journal")) {
+		if said.Ended != nil { // it was removed, and its contents are unknown
+			return ChangedMeanwhile(r.Name)
 		}
 		return nil
 	}
-	state, err := loopstate.Open(v.Dir)
+	state, err := loopstate.Open(r.Dir)
 	if err != nil {
 		return err
 	}
-	ran, perhaps, _, err := agentRan(v.Dir)
+	ran, perhaps, _, err := agentRan(r.Dir)
 	// A runner that reports that it could not begin has not carried out what it had decided.
-	if err == nil && (state.Begun() && state.Lifecycle.PID != r.PID || ran || perhaps && r.Error == "") {
-		err = ChangedMeanwhile(v.Name)
+	if err == nil && (state.Begun() && state.Lifecycle.PID != said.PID || ran || perhaps && said.Error == "") {
+		err = ChangedMeanwhile(r.Name)
 	}
 	return err
 }

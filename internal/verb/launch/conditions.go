@@ -11,35 +11,35 @@ import (
 )
 
 // conditions reads what has to be before the first iteration; nil for a loop that begins at once.
-func (v *Start) conditions(e *cli.Env) (*event.When, error) {
-	if v.At == "" && v.After == "" && v.When == "" {
+func (p *Plan) conditions(e *cli.Env) (*event.When, error) {
+	if p.At == "" && p.After == "" && p.When == "" {
 		return nil, nil
 	}
-	if v.Resume {
+	if p.Resume {
 		return nil, cli.Refuse("a resumed loop that has not begun keeps its own; 'ralph resume' lets it begin at once", "--at, --after and --when are for a new loop")
 	}
 	var w event.When
-	if v.At != "" {
-		at, ok := parseMoment(v.At, e.Now())
+	if p.At != "" {
+		at, ok := parseMoment(p.At, e.Now())
 		if !ok {
-			return nil, cli.Refuse("write it as 01:00, 2h or 2026-11-28T01:00", "--at: %q is no time", v.At)
+			return nil, cli.Refuse("write it as 01:00, 2h or 2026-11-28T01:00", "--at: %q is no time", p.At)
 		}
 		w.At = at
 	}
-	if v.After != "" {
-		s, err := e.Find(v.After)
+	if p.After != "" {
+		s, err := e.Find(p.After)
 		if err != nil {
 			return nil, err
 		}
-		if s.Dir == v.Dir {
+		if s.Dir == p.Dir {
 			return nil, cli.Refuse("name another loop", "--after: a loop cannot begin after itself")
 		}
 		w.After = s.Dir
 	}
-	if v.When != "" {
-		percent, ok := runner.ParseQuota(v.When)
+	if p.When != "" {
+		percent, ok := runner.ParseQuota(p.When)
 		if !ok {
-			return nil, cli.Refuse("write it as 'quota>30%'", "--when: %q is no condition", v.When)
+			return nil, cli.Refuse("write it as 'quota>30%'", "--when: %q is no condition", p.When)
 		}
 		w.Quota = percent
 	}

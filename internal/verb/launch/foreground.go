@@ -10,7 +10,6 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -60,12 +59,9 @@ func warnOn(e *cli.Env) func(error) {
 // Foreground runs a new loop in this process. show shows it from its journal until it has ended;
 // stream says whether to show what the agent prints.
 func (v *Start) Foreground(e *cli.Env, show func(ctx context.Context, dir string, stream bool) error) error {
-	if err := v.choose(e); err != nil {
-		return err
-	}
-	cfg, err := v.prepare(e)
+	r, err := v.ready(e)
 	if err == nil {
-		err = complete(&cfg, e.Environ)
+		err = complete(&r.cfg, e.Environ)
 	}
 	if err != nil {
 		return err
@@ -75,14 +71,15 @@ func (v *Start) Foreground(e *cli.Env, show func(ctx context.Context, dir string
 	over := make(chan struct{})
 	defer close(over)
 	defer signal.Stop(received)
-	cfg.Unattended = !e.StdinIsTerminal()
-	cfg.Signals = announceSignals(e, received, over)
-	cfg.Warn = warnOn(e)
-	return v.watch(e, cfg, show)
+	r.cfg.Unattended = !e.StdinIsTerminal()
+	r.cfg.Signals = announceSignals(e, received, over)
+	r.cfg.Warn = warnOn(e)
+	return r.watch(e, show)
 }
 
 // watch runs the loop and shows it.
-func (v *Start) watch(e *cli.Env, cfg runner.Config, show func(ctx context.Context, dir string, stream bool) error) error {
+func (r *ready) watch(e *cli.Env, show func(ctx context.Context, dir string, stream bool) error) error {
+	cfg := r.cfg
 	began, done := make(chan struct{}, 1), make(chan struct{})
 	cfg.Ready = func(*event.LoopEnded) { began <- struct{}{} }
 	var ended event.LoopEnded
@@ -95,7 +92,7 @@ func (v *Start) watch(e *cli.Env, cfg runner.Config, show func(ctx context.Conte
 	case <-began:
 	case <-done:
 		if err != nil {
-			v.cleanUp(e, readiness{PID: os.Getpid(), Error: err.Error()})
+			r.undo(e, readiness{PID: os.Getpid(), Error: err.Error()})
 			return err
 		}
 	}
@@ -117,15 +114,15 @@ func (v *Start) watch(e *cli.Env, cfg runner.Config, show func(ctx context.Conte
 	if err != nil && !lost { // else ended says more
 		cli.Tell(e.Stderr, "%v", err)
 	}
-	hint := client.NextStep(v.Name, &ended)
-	if v.cleanUp(e, readiness{PID: os.Getpid(), Ended: &ended}) {
+	hint := client.NextStep(r.Name, &ended)
+	if r.undo(e, readiness{PID: os.Getpid(), Ended: &ended}) {
 		hint = clearedHint(&ended)
 	}
 	code := ended.Reason.ExitCode()
 	if lost || !e.SharedTerminal() { // else the report is on the same terminal
-		v.reportUnaccepted(e, ended.Edited)
+		r.reportUnaccepted(e, ended.Edited)
 		if code != event.ExitCompleted {
-			cli.Tell(e.Stderr, "loop %s %s: %s", v.Name, ended.Status, ended.Why)
+			cli.Tell(e.Stderr, "loop %s %s: %s", r.Name, ended.Status, ended.Why)
 			if hint != "" {
 				cli.Tell(e.Stderr, "hint: %s", hint)
 			}

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent/credentials"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
-	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
@@ -46,58 +44,50 @@ type Options struct {
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
-
-	stories *stories          // of a loop over stories
-	once    []string          // fingerprints of what counts this once
-	before  map[string]string // the flags of a resumed loop
-	machine bool              // --sandbox without a mode is docker-sandbox
-	workDir string            // the agent's, or the one that a worktree will have
-	// worktree is that of the loop, once it is made; nil for a loop that works in the project.
-	worktree *workspace.Worktree
 }
 
 // flags returns the settings that were given on the command line. Their values follow the rules of
 // a file: 0 iterations is an error, not a default.
-func (o *Options) flags() map[string]string {
+func (p *Plan) flags() map[string]string {
 	flags := map[string]string{}
-	maps.Copy(flags, o.before)
-	maps.Copy(flags, o.Set)
+	maps.Copy(flags, p.given)
+	maps.Copy(flags, p.Set)
 	for key, value := range map[string]string{
-		"maximumIterations": flagText(o.MaximumIterations), "review.cap": flagText(o.ReviewCap), "reflect.every": flagText(o.ReflectEvery), "streamAgentOutput": flagText(o.StreamAgentOutput),
-		"completion.promise": o.Promise, "agent.command": o.Agent, "agent.protocol": o.Protocol, "agent.model": o.Model,
+		"maximumIterations": flagText(p.MaximumIterations), "review.cap": flagText(p.ReviewCap), "reflect.every": flagText(p.ReflectEvery), "streamAgentOutput": flagText(p.StreamAgentOutput),
+		"completion.promise": p.Promise, "agent.command": p.Agent, "agent.protocol": p.Protocol, "agent.model": p.Model,
 	} {
 		if value != "" {
 			flags[key] = value
 		}
 	}
-	if o.CompletionResponse != nil { // also an empty one, which is an error
-		flags["completionResponse"] = *o.CompletionResponse
+	if p.CompletionResponse != nil { // also an empty one, which is an error
+		flags["completionResponse"] = *p.CompletionResponse
 	}
 	switch {
-	case o.NoSandbox:
+	case p.NoSandbox:
 		flags["sandbox.mode"] = string(sandbox.None)
-	case o.Sandbox == nil:
-	case *o.Sandbox == "":
+	case p.Sandbox == nil:
+	case *p.Sandbox == "":
 		mode := sandbox.DockerSandbox
-		if !o.machine {
-			mode = sandbox.Strongest(o.Worktree != nil || o.worktree != nil)
+		if !p.machine {
+			mode = sandbox.Strongest(p.Worktree != nil || p.worktree != nil)
 		}
 		flags["sandbox.mode"] = string(mode)
-	case strings.HasPrefix(*o.Sandbox, "{"):
-		flags["sandbox"] = *o.Sandbox
+	case strings.HasPrefix(*p.Sandbox, "{"):
+		flags["sandbox"] = *p.Sandbox
 	default:
-		flags["sandbox.mode"] = *o.Sandbox
+		flags["sandbox.mode"] = *p.Sandbox
 	}
-	if o.NoGuard {
+	if p.NoGuard {
 		flags["guard.hooks"] = "false"
 	}
-	if o.FollowPR {
+	if p.FollowPR {
 		flags["scm.followPR"] = "true"
 	}
-	if o.SkipReview {
+	if p.SkipReview {
 		flags["review.skip"] = "true"
 	}
-	if o.AllowSharedWorktree {
+	if p.AllowSharedWorktree {
 		flags["allowSharedWorktree"] = "true"
 	}
 	return flags
@@ -114,16 +104,16 @@ func flagText[T any](value *T) string {
 // remember keeps the flags of a resumed loop that are not given again. If config.json cannot be
 // read, it warns: limits and guardrails may be lost. config.json holds no secrets: they are taken
 // from the environment and the settings, and one that is in neither is an error.
-func (o *Options) remember(e *cli.Env, dir string) error {
-	_, before, err := runner.Frozen(dir)
+func (p *Plan) remember(e *cli.Env) error {
+	_, before, err := runner.Frozen(p.Dir)
 	if err != nil {
-		if cli.Exists(dir) { // if there is no loop, check reports it
-			cli.Tell(e.Stderr, "the settings that loop %s was given on the command line are lost: %v", filepath.Base(dir), err)
+		if cli.Exists(p.Dir) { // if there is no loop, check reports it
+			cli.Tell(e.Stderr, "the settings that loop %s was given on the command line are lost: %v", p.Name, err)
 			cli.Tell(e.Stderr, "hint: only the project's settings apply now; repeat those of this loop alone")
 		}
 		return nil
 	}
-	now := o.flags()
+	now := p.flags()
 	if now["agent.command"] != "" || now["agents"] != "" {
 		// The settings of the agent before do not apply to another agent.
 		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
@@ -144,125 +134,113 @@ func (o *Options) remember(e *cli.Env, dir string) error {
 			return cli.RefuseHinted(withheld)
 		}
 	}
-	o.before = before
+	p.given = before
 	return nil
 }
 
 // load merges all layers of settings.
-func (o *Options) load(e *cli.Env) (config.Loaded, error) {
+func (p *Plan) load(e *cli.Env) (config.Loaded, error) {
 	e.WarnSkippedFolder()
-	away, workDir := o.Worktree != nil || o.workDir != e.Cwd, o.workDir
-	if o.Worktree != nil {
+	away, workDir := p.Worktree != nil || p.workDir != e.Cwd, p.workDir
+	if p.Worktree != nil {
 		workDir = "" // it is not there yet
 	}
 	if away { // paths on the command line are relative to the current folder
-		o.Agent = cli.Rooted(o.Agent, e.Cwd)
-		if command := o.Set["agent.command"]; command != "" {
-			o.Set["agent.command"] = cli.Rooted(command, e.Cwd)
+		p.Agent = cli.Rooted(p.Agent, e.Cwd)
+		if command := p.Set["agent.command"]; command != "" {
+			p.Set["agent.command"] = cli.Rooted(command, e.Cwd)
 		}
 	}
-	loaded, err := e.Settings(o.flags(), workDir)
+	loaded, err := e.Settings(p.flags(), workDir)
 	if err != nil {
 		return config.Loaded{}, err
 	}
 	for _, warning := range loaded.Warnings {
 		cli.Tell(e.Stderr, "%s", warning)
 	}
-	if err := o.checkTrust(e, loaded); err != nil {
+	if err := p.checkTrust(e, loaded); err != nil {
 		return config.Loaded{}, err
 	}
 	if len(loaded.Settings.Candidates()) == 0 {
-		if loaded, err = o.chooseAgent(e, workDir); err != nil {
+		if loaded, err = p.chooseAgent(e, workDir); err != nil {
 			return config.Loaded{}, err
 		}
 	}
-	if o.Sandbox != nil && *o.Sandbox == "" && !o.NoSandbox && !o.machine && runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
-		o.machine = true
+	if p.Sandbox != nil && *p.Sandbox == "" && !p.NoSandbox && !p.machine && runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
+		p.machine = true
 		var err error
-		if loaded, err = e.Settings(o.flags(), workDir); err != nil {
+		if loaded, err = e.Settings(p.flags(), workDir); err != nil {
 			return config.Loaded{}, err
 		}
 	}
-	if err := o.addStories(e, &loaded); err != nil {
+	if err := p.addStories(e, &loaded); err != nil {
 		return config.Loaded{}, err
 	}
-	if o.Verbose {
+	if p.Verbose {
 		if err := printLoaded(e, loaded); err != nil {
 			return config.Loaded{}, err
 		}
-	}
-	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.Worktree != nil || o.worktree != nil, o.stories != nil); err != nil {
-		return config.Loaded{}, err
 	}
 	return loaded, nil
 }
 
 // chooseAgent adds an agent to settings that name none, as if a person had given it.
-func (o *Options) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
-	if o.HostAgent["command"] == "" {
+func (p *Plan) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
+	if p.HostAgent["command"] == "" {
 		var err error
-		if o.Agent, err = ChooseAgent(e); err != nil {
+		if p.Agent, err = ChooseAgent(e); err != nil {
 			return config.Loaded{}, err
 		}
-		return e.Settings(o.flags(), workDir)
+		return e.Settings(p.flags(), workDir)
 	}
-	given := maps.Clone(o.Set)
+	given := maps.Clone(p.Set)
 	if given == nil {
 		given = map[string]string{}
 	}
-	for key, value := range o.HostAgent {
+	for key, value := range p.HostAgent {
 		if given["agent."+key] == "" && value != "" {
 			given["agent."+key] = value
 		}
 	}
-	o.Set = given
-	return e.Settings(o.flags(), workDir)
+	p.Set = given
+	return e.Settings(p.flags(), workDir)
 }
 
 // branch returns the folder whose branch the loop works on; "" for one on a branch of its own.
-func (o *Options) branch(e *cli.Env) string {
+func (p *Plan) branch(e *cli.Env) string {
 	switch {
-	case o.worktree != nil:
-		return o.worktree.Path
-	case o.Worktree != nil:
+	case p.worktree != nil:
+		return p.worktree.Path
+	case p.Worktree != nil:
 		return ""
 	}
 	return e.Root()
 }
 
-// AgentHint returns how to choose an agent, of those that are installed.
-func AgentHint() string {
-	choose := "give one with --agent, or let 'ralph init' ask for it"
-	if here := InstalledAgents(); len(here) > 0 {
-		return choose + "; installed here: " + strings.Join(here, ", ")
-	}
-	return choose + "; none that ralph knows is on PATH"
-}
-
 // checkTrust refuses settings of the project that no person trusts. It asks, if it can.
-func (o *Options) checkTrust(e *cli.Env, loaded config.Loaded) error {
+func (p *Plan) checkTrust(e *cli.Env, loaded config.Loaded) error {
 	if len(loaded.Asked()) == 0 {
 		return nil
 	}
-	return o.confirmTrust(e, e.ReviewTrust(loaded), "the settings of this project")
+	return p.confirmTrust(e, e.ReviewTrust(loaded), "the settings of this project")
 }
 
 // CheckTrust refuses settings of the project that no person trusts, before a verb other than start
 // runs an agent. It asks, if it can. once lets them count this once.
 func CheckTrust(e *cli.Env, loaded config.Loaded, once bool) error {
-	return (&Options{Trust: once}).checkTrust(e, loaded)
+	return (&Plan{Start: Start{Options: Options{Trust: once}}}).checkTrust(e, loaded)
 }
 
 // CheckCommands refuses commands of ralph/tasks.json that no person trusts. It asks, if it can.
 func CheckCommands(e *cli.Env, commands []string, once bool) error {
-	return (&Options{Trust: once}).confirmTrust(e, e.ReviewCommands(commands), "the verifyCommands of ralph/tasks.json")
+	return (&Plan{Start: Start{Options: Options{Trust: once}}}).confirmTrust(e, e.ReviewCommands(commands), "the verifyCommands of ralph/tasks.json")
 }
 
 // confirmTrust asks a person for trust, unless it is given. what is the thing to trust.
-func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error {
-	once, err := o.trustsOnce(e, c.Fingerprint())
+func (p *Plan) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error {
+	once, err := p.trustsOnce(e, c.Fingerprint())
 	if err != nil || once {
-		o.once = append(o.once, c.Fingerprint())
+		p.once = append(p.once, c.Fingerprint())
 		return err
 	}
 	if c.Status() == cli.TrustGiven {
@@ -284,8 +262,8 @@ func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error
 
 // trustsOnce reports whether a flag or the environment trusts settings with this fingerprint this
 // once.
-func (o *Options) trustsOnce(e *cli.Env, fingerprint string) (bool, error) {
-	if o.Trust {
+func (p *Plan) trustsOnce(e *cli.Env, fingerprint string) (bool, error) {
+	if p.Trust {
 		return true, nil
 	}
 	return e.TrustsOnce(fingerprint)

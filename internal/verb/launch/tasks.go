@@ -42,18 +42,19 @@ func (o *Options) WorksOnStories(e *cli.Env) bool {
 	return o.Tasks || o.Prompt == "" && o.PromptFile == "" && plan.Exists(e.Root())
 }
 
-// checkTasks reads the stories of a new loop, and refuses flags that do not go together.
-func (v *Start) checkTasks(e *cli.Env, before loopState) error {
+// readStories reads the stories of a new loop, and refuses flags that do not go together.
+func (p *Plan) readStories(e *cli.Env) error {
+	before := p.before
 	switch {
-	case before.Exists && !v.Fresh:
-		if v.Tasks && !before.State.Rules.Stories {
-			return cli.Refuse("leave --tasks out, or begin a loop of another name", "loop %s does not work on the stories of ralph/tasks.json", v.Name)
+	case before.Exists && !p.Fresh:
+		if p.Tasks && !before.State.Rules.Stories {
+			return cli.Refuse("leave --tasks out, or begin a loop of another name", "loop %s does not work on the stories of ralph/tasks.json", p.Name)
 		}
 		return nil
-	case v.Tasks && (v.Prompt != "" || v.PromptFile != "" || v.Task != ""):
+	case p.Tasks && (p.Prompt != "" || p.PromptFile != "" || p.Task != ""):
 		return cli.Refuse("leave one of them out; ralph/prompt.md is for what every iteration has to know", "--tasks and another task are both given")
-	case !v.WorksOnStories(e) || v.Task != "" || !v.Tasks && !before.Exists && hasOwnTask(v.Dir):
-		if v.SkipReview || v.ReviewCap != nil {
+	case !p.WorksOnStories(e) || p.Task != "" || !p.Tasks && !before.Exists && hasOwnTask(p.Dir):
+		if p.SkipReview || p.ReviewCap != nil {
 			return cli.Refuse("add --tasks; "+hintTasks, "--skip-review and --review-cap are for a loop over the stories of ralph/tasks.json")
 		}
 		return nil
@@ -65,7 +66,7 @@ func (v *Start) checkTasks(e *cli.Env, before loopState) error {
 	if err != nil {
 		return cli.Refuse("put a file in its place", "%w", err)
 	}
-	v.stories, err = parseStories(data)
+	p.stories, err = parseStories(data)
 	return err
 }
 
@@ -99,31 +100,31 @@ func parseStories(data []byte) (*stories, error) {
 
 // resumeStories reads the stories of a loop that works on them. What an agent left is judged by the
 // runner, so until then the file counts as it was before that agent.
-func (v *Start) resumeStories(e *cli.Env, before loopState) error {
-	state := &before.State
+func (p *Plan) resumeStories(e *cli.Env) error {
+	state := &p.before.State
 	if !state.Rules.Stories {
 		return nil
 	}
-	data, err := plan.ReadTasks(v.tree(e))
-	agents := state.Stories.AgentRan && !v.AcceptChanges
+	data, err := plan.ReadTasks(p.tree(e))
+	agents := state.Stories.AgentRan && !p.AcceptChanges
 	if agents {
 		if data, err = []byte(state.Stories.File.Text), nil; state.Stories.File.SHA256 != "" {
-			data, err = runner.ReadBlob(v.Dir, state.Stories.File.SHA256)
+			data, err = runner.ReadBlob(p.Dir, state.Stories.File.SHA256)
 		}
 	}
 	if err != nil {
 		return cli.Refuse("put it back, then resume the loop", "%w", err)
 	}
-	if v.stories, err = parseStories(data); err == nil {
-		v.stories.counted, v.stories.agents = state.Budget.Counted, agents
+	if p.stories, err = parseStories(data); err == nil {
+		p.stories.counted, p.stories.agents = state.Budget.Counted, agents
 	}
 	return err
 }
 
 // addStories adds to the settings what a loop over stories needs: its verifyCommands are
 // guardrails, once a person trusts them.
-func (o *Options) addStories(e *cli.Env, loaded *config.Loaded) error {
-	s := o.stories
+func (p *Plan) addStories(e *cli.Env, loaded *config.Loaded) error {
+	s := p.stories
 	if s == nil {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (o *Options) addStories(e *cli.Env, loaded *config.Loaded) error {
 		settings.MaximumIterations = maximumOfStories
 	}
 	if len(s.list.VerifyCommands) > 0 {
-		if err := o.confirmTrust(e, e.ReviewCommands(s.list.VerifyCommands), "the verifyCommands of ralph/tasks.json"); err != nil {
+		if err := p.confirmTrust(e, e.ReviewCommands(s.list.VerifyCommands), "the verifyCommands of ralph/tasks.json"); err != nil {
 			return err
 		}
 	}

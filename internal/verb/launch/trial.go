@@ -33,17 +33,18 @@ const trialChars = 2000
 
 // tryGuardrails refuses a start with a guardrail that cannot run at all. One that fails is no
 // reason: the work is not done yet.
-func (v *Start) tryGuardrails(e *cli.Env, settings config.Settings) error {
-	if v.Trial != nil {
-		settings.Guardrails = v.Trial
+func (p *Plan) tryGuardrails(e *cli.Env) error {
+	settings := p.loaded.Settings
+	if p.Trial != nil {
+		settings.Guardrails = p.Trial
 	}
 	// Beside another loop that works in the tree, they would say nothing of this one.
-	if v.Resume || v.Anyway || v.After != "" || len(settings.Guardrails) == 0 {
+	if p.Resume || p.Anyway || p.After != "" || len(settings.Guardrails) == 0 {
 		return nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	results, err := v.runTrial(ctx, e, settings)
+	results, err := p.runTrial(ctx, e, settings)
 	if ctx.Err() != nil {
 		return cli.Exit(event.ExitInterrupted)
 	}
@@ -62,7 +63,7 @@ type tried struct {
 
 // runTrial runs the guardrails as the runner will, each for its part of the time, and says so if
 // that takes long.
-func (v *Start) runTrial(ctx context.Context, e *cli.Env, settings config.Settings) (all []tried, err error) {
+func (p *Plan) runTrial(ctx context.Context, e *cli.Env, settings config.Settings) (all []tried, err error) {
 	logs, err := os.MkdirTemp("", "ralph-trial-")
 	if err != nil {
 		return nil, err
@@ -76,8 +77,8 @@ func (v *Start) runTrial(ctx context.Context, e *cli.Env, settings config.Settin
 		}
 	}
 	ports := 0
-	if v.worktree != nil {
-		ports = v.worktree.PortBase
+	if p.worktree != nil {
+		ports = p.worktree.PortBase
 	}
 	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(settings)))
 	var results []guardrail.Result
@@ -85,8 +86,8 @@ func (v *Start) runTrial(ctx context.Context, e *cli.Env, settings config.Settin
 	go func() {
 		defer close(done)
 		results, err = guardrail.Run(ctx, guardrail.Config{
-			Dir: v.tree(e), LoopDir: logs, Guardrails: guards, TruncateChars: trialChars,
-			Env:    process.Environment(e.Environ, nil, runner.LoopVariables(v.Name, v.Dir, ports)),
+			Dir: p.tree(e), LoopDir: logs, Guardrails: guards, TruncateChars: trialChars,
+			Env:    process.Environment(e.Environ, nil, runner.LoopVariables(p.Name, p.Dir, ports)),
 			Redact: func() guardrail.Redactor { return masker.Stream() },
 		})
 	}()

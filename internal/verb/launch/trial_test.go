@@ -24,8 +24,8 @@ func TestTrialEndsLongGuardrails(t *testing.T) {
 	settings := config.Settings{Guardrails: []config.Guardrail{
 		{Command: "exec sleep 300"}, {Command: "exec sleep 301", Timeout: config.Duration(time.Millisecond)},
 	}}
-	v := Start{Name: "one", Dir: e.Cwd}
-	if err := v.tryGuardrails(e, settings); err != nil {
+	p := Plan{Start: Start{Name: "one", Dir: e.Cwd}, loaded: config.Loaded{Settings: settings}}
+	if err := p.tryGuardrails(e); err != nil {
 		t.Error(err)
 	}
 	want := `ralph: guardrails that fail now, as they may before the work is done: "exec sleep 301" (timed out after 1ms)
@@ -39,7 +39,8 @@ ralph: guardrails that can run, and were ended since they take longer: "exec sle
 		"--anyway":                      {Options: Options{Anyway: true}},
 		"a loop that waits for another": {After: "other"},
 	} {
-		if err := v.tryGuardrails(e, config.Settings{Guardrails: []config.Guardrail{{Command: "./nosuch"}}}); err != nil {
+		p := Plan{Start: v, loaded: config.Loaded{Settings: config.Settings{Guardrails: []config.Guardrail{{Command: "./nosuch"}}}}}
+		if err := p.tryGuardrails(e); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

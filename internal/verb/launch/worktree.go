@@ -24,30 +24,29 @@ import (
 
 // findWorktree finds the worktree of a resumed loop. One that is gone is an error: nothing would be
 // there of what the loop did, and the person's own work tree is not for it.
-func (v *Start) findWorktree(e *cli.Env) error {
-	w, err := workspace.Read(v.Dir)
+func (p *Plan) findWorktree(e *cli.Env) error {
+	w, err := workspace.Read(p.Dir)
 	switch {
 	case err != nil:
 		return err
-	case w == nil && v.Worktree != nil:
-		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works in %s, and a resumed loop stays where it is", v.Name, e.Short(e.Root()))
+	case w == nil && p.Worktree != nil:
+		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works in %s, and a resumed loop stays where it is", p.Name, e.Short(e.Root()))
 	case w == nil:
 		return nil
-	case v.Worktree != nil && *v.Worktree != "" && *v.Worktree != w.Branch:
-		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works on the branch %s", v.Name, w.Branch)
+	case p.Worktree != nil && *p.Worktree != "" && *p.Worktree != w.Branch:
+		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works on the branch %s", p.Name, w.Branch)
 	}
 	if missing, ok := errors.AsType[*workspace.MissingError](w.Check()); ok {
 		return cli.RefuseHinted(missing)
 	}
-	v.worktree = w
-	// The project may have been moved since.
-	return repo.RepairWorktree(context.Background(), e.Root(), w.Path, e.Environ...)
+	p.worktree = w
+	return nil
 }
 
 // tree returns the project's folder in which the loop works.
-func (v *Start) tree(e *cli.Env) string {
-	if v.worktree != nil {
-		return v.worktree.Project()
+func (p *Plan) tree(e *cli.Env) string {
+	if p.worktree != nil {
+		return p.worktree.Project()
 	}
 	return e.Root()
 }
@@ -57,42 +56,42 @@ func BranchOf(loop string) string { return "ralph/" + loop }
 
 // makeWorktree makes the worktree of a new loop, with what the settings want in it. If that fails,
 // it removes it again.
-func (v *Start) makeWorktree(e *cli.Env, settings config.Settings) error {
+func (p *Plan) makeWorktree(e *cli.Env) error {
 	// A signal undoes what was made.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: v.Dir, Branch: *v.Worktree, Env: e.Environ}
-	if p.Branch == "" {
-		p.Branch = v.stories.branch(e)
+	wanted := workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: p.Dir, Branch: *p.Worktree, Env: e.Environ}
+	if wanted.Branch == "" {
+		wanted.Branch = p.stories.branch(e)
 	}
-	if p.Branch == "" {
-		p.Branch, p.Free = BranchOf(v.Name), true
+	if wanted.Branch == "" {
+		wanted.Branch, wanted.Free = BranchOf(p.Name), true
 	}
-	return WithLock(v.Dir, func() error {
-		if err := workspace.CheckStarter(v.Dir); err != nil {
+	return WithLock(p.Dir, func() error {
+		if err := workspace.CheckStarter(p.Dir); err != nil {
 			return err
 		}
-		w, err := workspace.Make(ctx, p)
+		w, err := workspace.Make(ctx, wanted)
 		switch {
 		case repo.Absent(err), errors.Is(err, repo.ErrNoCommits):
-			return cli.Refuse("a worktree is of a repository with a commit: begin with 'git init' and a first commit, or leave --worktree out", "make the worktree of loop %s: %w", v.Name, err)
+			return cli.Refuse("a worktree is of a repository with a commit: begin with 'git init' and a first commit, or leave --worktree out", "make the worktree of loop %s: %w", p.Name, err)
 		case err != nil:
 			return err
 		}
-		v.worktree = w
+		p.worktree = w
 		cli.Tell(e.Stderr, "worktree %s, branch %s", e.Short(w.Path), w.Branch)
-		if v.stories != nil {
+		if p.stories != nil {
 			err = copyPlan(e.Root(), w.Project())
 		}
 		if err == nil {
-			err = FillWorktree(ctx, e, v.Name, v.Dir, w, settings.Worktree)
+			err = FillWorktree(ctx, e, p.Name, p.Dir, w, p.loaded.Settings.Worktree)
 		}
 		if err == nil {
-			err = w.Done(v.Dir)
+			err = w.Done(p.Dir)
 		}
 		if err != nil {
-			v.worktree = nil
-			err = errors.Join(err, w.Undo(context.WithoutCancel(ctx), e.Root(), v.Dir, e.Environ...))
+			p.worktree = nil
+			err = errors.Join(err, w.Undo(context.WithoutCancel(ctx), e.Root(), p.Dir, e.Environ...))
 		}
 		return err
 	})
@@ -164,15 +163,15 @@ func copyPlan(from, to string) error {
 }
 
 // workDirIn returns the folder in the worktree in which the agent works.
-func (v *Start) workDirIn(e *cli.Env) string {
+func (p *Plan) workDirIn(e *cli.Env) string {
 	if inside, err := filepath.Rel(e.Root(), e.WorkDir()); err == nil && filepath.IsLocal(inside) {
-		path := filepath.Join(v.worktree.Project(), inside)
+		path := filepath.Join(p.worktree.Project(), inside)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return path
 		}
 	}
-	if info, err := os.Stat(v.worktree.Project()); err == nil && info.IsDir() {
-		return v.worktree.Project()
+	if info, err := os.Stat(p.worktree.Project()); err == nil && info.IsDir() {
+		return p.worktree.Project()
 	}
-	return v.worktree.Path // nothing of the project is committed
+	return p.worktree.Path // nothing of the project is committed
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -82,7 +83,7 @@ func converse(e *cli.Env, argv, env []string) error {
 	signal.Notify(received, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(received)
 	if err := cmd.Start(); err != nil {
-		return &cli.Failure{Err: err, Code: event.ExitUsage, NextStep: launch.AgentHint()}
+		return &cli.Failure{Err: err, Code: event.ExitUsage, NextStep: preflight.AgentHint()}
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -1,4 +1,4 @@
-package launch
+package preflight
 
 import (
 	"context"
@@ -11,24 +11,12 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
-// InstalledAgents returns the programs of the known agents that are on PATH.
-func InstalledAgents() []string {
-	var here []string
-	for _, known := range config.KnownAgents() {
-		if _, err := exec.LookPath(known.Program); err == nil && !known.Bridge {
-			here = append(here, known.Program)
-		}
-	}
-	return here
-}
-
-// inProject reports whether a program is found in this project, which may be untrusted.
-func inProject(e *cli.Env, program string) bool {
+// InProject reports whether a program is found in this project, which may be untrusted.
+func InProject(e *cli.Env, program string) bool {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return errors.Is(err, exec.ErrDot)
@@ -53,14 +41,14 @@ func pathOutside(e *cli.Env) []string {
 	return []string{"PATH=" + strings.Join(outside, string(filepath.ListSeparator))}
 }
 
-// ProgramPatience is how long a program may take to print its version. Agents on Node take up to
+// Patience is how long a program may take to print its version. Agents on Node take up to
 // two seconds each on a busy machine, and all run at once.
-const ProgramPatience = 10 * time.Second
+const Patience = 10 * time.Second
 
 // Asks returns a function that runs an agent's program to find out what it can do.
 func Asks(e *cli.Env) runner.Ask {
 	return func(argv []string) (output string, code int, ok bool) {
-		ctx, cancel := context.WithTimeout(context.Background(), ProgramPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		out, err := Printed(ctx, e, argv)
 		if exited, failed := errors.AsType[*process.ExitError](err); failed {
@@ -73,7 +61,7 @@ func Asks(e *cli.Env) runner.Ask {
 // Printed runs a program that should print something and exit, and returns the beginning of its
 // output. The error of a program with another exit code than 0 is a *process.ExitError.
 func Printed(ctx context.Context, e *cli.Env, argv []string) ([]byte, error) {
-	if e.Untrusted && inProject(e, argv[0]) {
+	if e.Untrusted && InProject(e, argv[0]) {
 		return nil, errors.New("not asked for its version: it is in this project")
 	}
 	out := process.Head{Max: 64 << 10}
