@@ -16,28 +16,46 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
-// Losses is what would be gone with a linked work tree: all that no branch, remote or tag leads to
-// and that is not in the person's own work tree.
+// Losses is what would be gone with a loop and its linked work tree: all that no branch, remote or
+// tag leads to and that is not in the person's own work tree.
 type Losses struct {
-	repo.Work
-	// Left counts commits that are not on the way to HEAD and that the work tree alone knows: in
-	// the log of its HEAD, in a ref of its own, or in a repository inside it.
-	Left int
+	Branch  string `json:"branch"`  // that is checked out; empty if none is
+	Changes int    `json:"changes"` // files that are not committed
+	Commits int    `json:"commits"` // that no other branch, remote or tag has: as long as the branch stays, they do
+	// Left counts other commits, which the work tree alone knows: in the log of its HEAD, in a ref
+	// of its own, or in a repository inside it.
+	Left int `json:"left"`
 	// Ignored are files that git ignores, from the root; a folder of nothing else ends in a slash.
 	// A file that the person's work tree has, too, is not among them.
-	Ignored []string
+	Ignored []string `json:"ignored"`
+	// Kept are refs, and files in the loop's folder, with what was replaced or removed: see [Kept].
+	Kept []string `json:"kept"`
+	Head string   `json:"-"`
+}
+
+// Any reports whether something would be lost, or stays on a branch that is not merged.
+func (l *Losses) Any() bool {
+	return l != nil && l.Changes+l.Commits+l.Left+len(l.Ignored)+len(l.Kept) > 0
 }
 
 // FindLosses returns what would be lost with the linked work tree at path. The person's work tree
-// is around project.
-func FindLosses(ctx context.Context, path, project string, env ...string) (l Losses, err error) {
+// is around project. merged is the commit that was merged last, perhaps squashed; it counts as
+// merged if that work tree has all that it changed.
+func FindLosses(ctx context.Context, path, project, merged string, env ...string) (l Losses, err error) {
 	ctx, cancel := repo.Bounded(ctx, repo.ReadTime)
 	defer cancel()
-	l, err = gitIn(path, env).losses(ctx, project)
-	if err != nil {
-		err = fmt.Errorf("inspect the worktree: %w", err)
+	if l, err = gitIn(path, env).losses(ctx, project); err != nil {
+		return l, fmt.Errorf("inspect the worktree: %w", err)
 	}
-	return l, err
+	if l.Commits > 0 && l.Head == merged { // unless an agent wrote that
+		if all, unknown := repo.Contains(ctx, project, l.Head, env...); unknown == nil && all {
+			l.Commits = 0
+		}
+	}
+	if l.Branch == "" { // no branch stays
+		l.Commits, l.Left = 0, l.Left+l.Commits
+	}
+	return l, nil
 }
 
 func (g git) losses(ctx context.Context, project string) (l Losses, err error) {
@@ -58,6 +76,20 @@ func (g git) losses(ctx context.Context, project string) (l Losses, err error) {
 	return l, err
 }
 
+// Kept returns what is kept of a loop and a person may not have otherwise: refs in the repository
+// around project, and names of files in the loop's folder.
+func Kept(ctx context.Context, project, id, loopDir string, env ...string) (refs, files []string, err error) {
+	refs, err = Refs(ctx, project, id, env...)
+	found, unread := os.ReadDir(filepath.Join(loopDir, FoundDir))
+	if unread != nil && !errors.Is(unread, fs.ErrNotExist) {
+		err = errors.Join(err, unread)
+	}
+	for _, file := range found {
+		files = append(files, FoundDir+"/"+file.Name())
+	}
+	return refs, files, err
+}
+
 // add adds what is in the repository of g: the work tree at root, or one inside it.
 func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 	inside, err := filepath.Rel(root, g.Dir)
@@ -75,9 +107,12 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 		l.Ignored = append(l.Ignored, strings.TrimPrefix(filepath.ToSlash(inside)+"/"+name, "./"))
 	}
 	if inside == "." {
-		if l.Work, err = g.Work(ctx); err != nil {
+		work, err := g.Work(ctx)
+		if err != nil {
 			return err
 		}
+		l.Branch, l.Head, l.Commits = work.Branch, work.Head, work.Unmerged
+		l.Changes += work.Changes
 	} else {
 		names, err := repo.Changed(ctx, g.Dir, g.Env...)
 		if err != nil {
@@ -103,7 +138,7 @@ func (l *Losses) add(ctx context.Context, g git, common, root string) error {
 			return err
 		}
 		if inside == "." {
-			elsewhere = append(elsewhere, "HEAD") // these are counted as [Work.Unmerged]
+			elsewhere = append(elsewhere, "HEAD") // these are counted as Commits
 		} else {
 			tips = append(tips, "HEAD")
 		}

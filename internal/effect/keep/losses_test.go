@@ -165,9 +165,9 @@ func TestLossesAreFound(t *testing.T) {
 				works[did[len(did)-1]](k)
 			}
 			k.finish()
-			l, err := FindLosses(t.Context(), k.side.Dir, main.Dir)
+			l, err := FindLosses(t.Context(), k.side.Dir, main.Dir, "")
 			must(t, err)
-			if l.Changes+l.Unmerged+l.Left+len(l.Ignored) > 0 {
+			if l.Any() {
 				return
 			}
 			nothing++
@@ -200,7 +200,7 @@ func TestHiddenChangesAreFound(t *testing.T) {
 		side.Remove("away") // as in a sparse work tree
 		for changes, text := range []string{"as it is committed", "as a person wants it"} {
 			side.Write("edited", text)
-			l, err := FindLosses(t.Context(), side.Dir, main.Dir)
+			l, err := FindLosses(t.Context(), side.Dir, main.Dir, "")
 			must(t, err)
 			if l.Changes != changes {
 				t.Errorf("%s, %q: %d changes, want %d", flag, text, l.Changes, changes)

@@ -3,6 +3,7 @@ package keep
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func dropWorktree(ctx context.Context, dir, path string, env []string) error {
 	if err != nil {
 		return fmt.Errorf("remove the worktree: %w", err)
 	}
-	return nil
+	return os.RemoveAll(path) // of which git may not know yet
 }
 
 // DeleteSpareBranch is DeleteBranch for a branch that no work tree has checked out and whose

@@ -12,14 +12,14 @@ import (
 
 // Restored is what [Restore] did.
 type Restored struct {
-	Files []string // the paths that differed, sorted; an empty folder ends in a slash
+	Files []string `json:"files"` // the paths that differed, sorted; an empty folder ends in a slash
 	// Left are files that differed and are left as they are.
-	Left []LeftFile
+	Left []LeftFile `json:"left,omitempty"`
 	// Gone is what is not brought back, by its kind: bits of a mode, pipes and sockets.
-	Gone []LeftFile
-	Ref  string // it keeps the files as they were found; empty if none differed
+	Gone []LeftFile `json:"gone,omitempty"`
+	Ref  string     `json:"kept,omitempty"` // it keeps the files as they were found; empty if none differed
 	// CutOff keeps them as an earlier Restore found them that did not end; empty if there was none.
-	CutOff string
+	CutOff string `json:"cutOff,omitempty"`
 }
 
 // Restore makes the files of the work tree around dir those of commit, one of [Iterations]. HEAD,
@@ -39,6 +39,7 @@ func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...strin
 }
 
 func restore(ctx context.Context, dir, id, commit string, dry bool, env []string) (result Restored, err error) {
+	result.Files = []string{}
 	base, err := openBase(ctx, dir, commit, env)
 	if err != nil {
 		return result, err
@@ -97,6 +98,7 @@ func (r *reversal) compareFiles(ctx context.Context) (gone []LeftFile, err error
 	}
 	r.compareLeft()
 	gone = r.compareOdd()
+	r.result.Files = []string{}
 	for _, c := range r.onDisk {
 		r.result.Files = append(r.result.Files, c.path)
 	}

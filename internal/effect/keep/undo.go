@@ -64,7 +64,10 @@ type Undone struct {
 type LeftError struct{ Files []LeftFile }
 
 // A LeftFile is a file that was left as it is.
-type LeftFile struct{ Path, Why string }
+type LeftFile struct {
+	Path string `json:"path"`
+	Why  string `json:"why"` // or what it was
+}
 
 // maxNamed is how many files an error names.
 const maxNamed = 5

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,14 +206,14 @@ func SameTree(ctx context.Context, dir, tree string, env ...string) (bool, error
 }
 
 // AddCommitWorktree makes a linked work tree at path with a commit and no branch, as [AddWorktree]
-// does.
+// does. After an error keep.DropWorktree removes what there is.
 func AddCommitWorktree(ctx context.Context, dir, path, commit string, env ...string) error {
 	g, err := unfiltered(ctx, dir, env)
 	if err == nil {
 		_, err = g.Read(ctx, "worktree", "add", "--quiet", "--detach", path, commit)
 	}
 	if err != nil {
-		return fmt.Errorf("make a worktree of commit %.12s: %w", commit, errors.Join(err, os.RemoveAll(path)))
+		return fmt.Errorf("make a worktree of commit %.12s: %w", commit, err)
 	}
 	return nil
 }

@@ -225,18 +225,7 @@ func (w *Worktree) SetMerged(loopDir, commit string) error {
 
 // Losses returns what the worktree has that is nowhere else.
 func (w *Worktree) Losses(ctx context.Context, project string, env ...string) (keep.Losses, error) {
-	l, err := keep.FindLosses(ctx, w.Path, project, env...)
-	if err == nil && l.Unmerged > 0 && l.Head == w.Merged { // squashed, unless an agent wrote that
-		if all, unknown := repo.Contains(ctx, project, l.Head, env...); unknown == nil && all {
-			l.Unmerged = 0
-		}
-	}
-	return l, err
-}
-
-// RemoveFolder removes a worktree of the project's repository, also one that was made in part.
-func RemoveFolder(ctx context.Context, project, path string, env ...string) error {
-	return errors.Join(keep.DropWorktree(ctx, project, path, env...), os.RemoveAll(path))
+	return keep.FindLosses(ctx, w.Path, project, w.Merged, env...)
 }
 
 // Undo removes a worktree in which nothing has worked, and a branch that was made for it.
@@ -248,7 +237,7 @@ func (w *Worktree) Undo(ctx context.Context, project, loopDir string, env ...str
 		// It may not have been made yet; or an agent wrote a person's branch there, which stays.
 		_ = keep.DeleteSpareBranch(ctx, project, w.Branch, w.Base, env...)
 	}
-	return errors.Join(os.RemoveAll(w.Path), os.Remove(filepath.Join(loopDir, Record)))
+	return os.Remove(filepath.Join(loopDir, Record))
 }
 
 // Remove removes the worktree with everything in it, and the branch that was made for it if another
@@ -258,7 +247,7 @@ func (w *Worktree) Remove(ctx context.Context, project string, env ...string) er
 	if err := keep.DropWorktree(ctx, project, w.Path, env...); err != nil {
 		return err
 	}
-	if unknown == nil && work.Unmerged == 0 && w.New && work.Branch == w.Branch {
+	if unknown == nil && work.Commits == 0 && w.New && work.Branch == w.Branch {
 		return keep.DeleteBranch(ctx, project, w.Branch, work.Head, env...)
 	}
 	return nil

@@ -21,15 +21,13 @@ type Kept struct {
 
 // FindKept returns what is kept of a loop. git has the environment env.
 func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, env ...string) (all []Kept, err error) {
-	refs, err := keep.Refs(ctx, s.Project, state.Lifecycle.ID, env...)
+	refs, files, err := keep.Kept(ctx, s.Project, state.Lifecycle.ID, s.Dir, env...)
 	for _, ref := range refs {
 		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
 	}
-	folder := filepath.Join(s.Dir, keep.FoundDir)
-	files, _ := os.ReadDir(folder) // most loops have none
 	for _, file := range files {
-		name, show := filepath.Join(folder, file.Name()), "cat "
-		if !file.Type().IsRegular() { // a sandbox sets aside links and folders, too
+		name, show := filepath.Join(s.Dir, file), "cat "
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() { // a sandbox sets aside links and folders, too
 			show = "ls -lR "
 		}
 		all = append(all, Kept{name, show + name})

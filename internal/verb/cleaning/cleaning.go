@@ -42,28 +42,14 @@ type Loop struct {
 	Why      string    `json:"why,omitempty"` // why it stays
 	// Lost is what is nowhere else and goes with the loop; nil if there is neither a worktree nor
 	// something kept.
-	Lost *Lost `json:"lost,omitempty"`
+	Lost *keep.Losses `json:"lost,omitempty"`
 
 	seq event.Seq
 	id  string
 }
 
-// Lost is the work in a worktree, and what was kept for a person.
-type Lost struct {
-	Branch  string   `json:"branch"`
-	Changes int      `json:"changes"` // files that are not committed, and go with it
-	Commits int      `json:"commits"` // that no other branch has: the branch stays
-	Left    int      `json:"left"`    // that no branch has, and go with it
-	Ignored []string `json:"ignored"` // files and folders that git ignores, and go with it
-	Kept    []string `json:"kept"`    // refs and files in the loop's folder, with what was replaced or removed
-}
-
-func (l *Lost) any() bool {
-	return l != nil && l.Changes+l.Commits+l.Left+len(l.Ignored)+len(l.Kept) > 0
-}
-
-// text says what is lost, and what stays.
-func (l *Lost) text() string {
+// lostText says what is lost with a loop, and what stays.
+func lostText(l *keep.Losses) string {
 	var parts []string
 	if l.Changes > 0 {
 		parts = append(parts, units.Quantity(l.Changes, "uncommitted file")+" lost")
@@ -103,8 +89,8 @@ func Lines(loops []Loop, now time.Time) []string {
 		}
 		ago := units.Span(now.Sub(l.At).Truncate(time.Second))
 		fmt.Fprintf(w, "%s\t%s %s ago\t%s", cli.Clean(name), l.Status, ago, units.Bytes(l.Bytes))
-		if l.Lost.any() {
-			fmt.Fprintf(w, "\t%s", cli.Clean(l.Lost.text()))
+		if l.Lost.Any() {
+			fmt.Fprintf(w, "\t%s", cli.Clean(lostText(l.Lost)))
 		}
 		fmt.Fprintln(w)
 	}
@@ -206,7 +192,7 @@ func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 		}
 		wanted := slices.Contains(c.Status, l.Status) || len(c.Status) == 0
 		if wanted && (before.IsZero() || l.At.Before(before)) {
-			if l.Lost.any() && !named {
+			if l.Lost.Any() && !named {
 				kept.Work++
 				continue
 			}
@@ -296,38 +282,26 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 
 // lostWith returns the work in the worktree of a loop, and what was kept for a person; nil if there
 // is neither.
-func lostWith(e *cli.Env, dir, id string) (*Lost, error) {
+func lostWith(e *cli.Env, dir, id string) (*keep.Losses, error) {
 	ctx := context.Background()
-	kept, err := keep.Refs(ctx, e.Root(), id, e.Environ...)
+	refs, files, err := keep.Kept(ctx, e.Root(), id, dir, e.Environ...)
 	if err != nil {
 		return nil, err
-	}
-	found, err := os.ReadDir(filepath.Join(dir, keep.FoundDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, file := range found {
-		kept = append(kept, keep.FoundDir+"/"+file.Name())
 	}
 	w, err := workspace.Read(dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case w == nil || w.Check() != nil:
-		if len(kept) == 0 {
-			return nil, nil
-		}
-		return &Lost{Kept: kept}, nil
-	}
-	work, err := w.Losses(ctx, e.Root(), e.Environ...)
 	if err != nil {
 		return nil, err
 	}
-	l := &Lost{Branch: work.Branch, Changes: work.Changes, Commits: work.Unmerged, Left: work.Left, Ignored: work.Ignored, Kept: kept}
-	if work.Branch == "" { // no branch stays
-		l.Commits, l.Left = 0, l.Left+l.Commits
+	var l keep.Losses
+	if w != nil && w.Check() == nil {
+		if l, err = w.Losses(ctx, e.Root(), e.Environ...); err != nil {
+			return nil, err
+		}
+	} else if len(refs)+len(files) == 0 {
+		return nil, nil
 	}
-	return l, nil
+	l.Kept = append(refs, files...)
+	return &l, nil
 }
 
 // removing begins the name of a folder that is being removed. No loop has such a name.
@@ -404,14 +378,14 @@ func (l *Loop) removeWorktree(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if now.any() && !reflect.DeepEqual(now, l.Lost) {
+	if now.Any() && !reflect.DeepEqual(now, l.Lost) {
 		return launch.ChangedMeanwhile(l.Name)
 	}
 	w, err := workspace.Read(l.Dir)
 	if err != nil || w == nil {
 		return err
 	}
-	if err := workspace.RemoveFolder(context.Background(), e.Root(), filepath.Join(l.Dir, workspace.MergeFolder), e.Environ...); err != nil {
+	if err := keep.DropWorktree(context.Background(), e.Root(), filepath.Join(l.Dir, workspace.MergeFolder), e.Environ...); err != nil {
 		return err
 	}
 	return w.Remove(context.Background(), e.Root(), e.Environ...)

@@ -263,15 +263,15 @@ func (m Merge) check(ctx context.Context, e *cli.Env, s registry.Status, w *work
 	project := w.Project()
 	if same, err := repo.SameTree(ctx, w.Path, plan.Tree, e.Environ...); err != nil || !same {
 		path := filepath.Join(s.Dir, workspace.MergeFolder)
-		if err := workspace.RemoveFolder(ctx, s.Project, path, e.Environ...); err != nil {
-			return nil, err
-		}
-		if err := repo.AddCommitWorktree(ctx, s.Project, path, plan.Result, e.Environ...); err != nil {
+		if err := keep.DropWorktree(ctx, s.Project, path, e.Environ...); err != nil {
 			return nil, err
 		}
 		defer func() {
-			err = errors.Join(err, workspace.RemoveFolder(context.WithoutCancel(ctx), s.Project, path, e.Environ...))
+			err = errors.Join(err, keep.DropWorktree(context.WithoutCancel(ctx), s.Project, path, e.Environ...))
 		}()
+		if err := repo.AddCommitWorktree(ctx, s.Project, path, plan.Result, e.Environ...); err != nil {
+			return nil, err
+		}
 		beside := &workspace.Worktree{Path: path, Inside: w.Inside, PortBase: w.PortBase}
 		if err := launch.FillWorktree(ctx, e, s.Name, s.Dir, beside, settings.Worktree); err != nil {
 			return nil, err

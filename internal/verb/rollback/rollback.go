@@ -30,37 +30,11 @@ type Rollback struct {
 
 // Done is what --json prints.
 type Done struct {
-	Name  string   `json:"name"`
-	To    string   `json:"to"`
-	Files []string `json:"files"`
-	// Left are files that differ and stay as they are.
-	Left []Left `json:"left,omitempty"`
-	// Gone is what is not brought back: bits of a mode, pipes and sockets.
-	Gone []Left `json:"gone,omitempty"`
-	// Kept is the ref of the files as they were found; empty if nothing was changed.
-	Kept string `json:"kept,omitempty"`
-	// CutOff is the ref of the files as an earlier rollback found them that was killed; empty if
-	// there was none.
-	CutOff string `json:"cutOff,omitempty"`
+	Name string `json:"name"`
+	To   string `json:"to"`
+	keep.Restored
 	// Changed is false with --dry-run.
 	Changed bool `json:"changed"`
-}
-
-// Left is a file that is not put back.
-type Left struct {
-	Path string `json:"path"`
-	Why  string `json:"why"` // or what it was
-}
-
-// take takes over what was, or would be, restored.
-func (d *Done) take(r keep.Restored) {
-	d.Files, d.CutOff, d.Left, d.Gone = append([]string{}, r.Files...), r.CutOff, nil, nil
-	for _, f := range r.Left {
-		d.Left = append(d.Left, Left(f))
-	}
-	for _, f := range r.Gone {
-		d.Gone = append(d.Gone, Left(f))
-	}
 }
 
 // Run shows what would change, asks, and changes it.
@@ -80,8 +54,7 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	done := Done{Name: t.Name, To: r.To}
-	done.take(plan)
+	done := Done{Name: t.Name, To: r.To, Restored: plan}
 	done.CutOff = "" // it is still to be ended
 	if len(plan.Files)+len(plan.Left) == 0 && plan.CutOff == "" {
 		cli.Tell(e.Stderr, "the files are as they were; nothing to change")
@@ -98,13 +71,11 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		restored, err := keep.Restore(ctx, t.dir, t.id, commit, false, t.env...)
-		done.take(restored)
-		done.Kept = restored.Ref
+		done.Restored, err = keep.Restore(ctx, t.dir, t.id, commit, false, t.env...)
 		if _, left := errors.AsType[*keep.LeftError](err); left { // they are printed
 			err = fmt.Errorf("%s not put back", units.Quantity(len(done.Left), "file"))
 		}
-		if done.Changed = restored.Ref != "" || restored.CutOff != ""; done.Changed {
+		if done.Changed = done.Ref != "" || done.CutOff != ""; done.Changed {
 			err = errors.Join(err, t.tell(r.To))
 		}
 		return errors.Join(err, lock.Release())
@@ -183,13 +154,13 @@ func (r Rollback) print(e *cli.Env, done Done) error {
 		if done.CutOff != "" {
 			cli.Tell(e.Stderr, "an earlier rollback was cut off; what was there before it: %s", done.CutOff)
 		}
-		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, cmp.Or(done.CutOff, done.Kept))
+		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, cmp.Or(done.CutOff, done.Ref))
 	}
 	return nil
 }
 
 // printLeft prints a line for each reason. The files are in its order.
-func printLeft(e *cli.Env, what string, files []Left) {
+func printLeft(e *cli.Env, what string, files []keep.LeftFile) {
 	for len(files) > 0 {
 		why, names := files[0].Why, ""
 		for len(files) > 0 && files[0].Why == why {
