@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
@@ -35,7 +36,7 @@ func ParseSpeed(s string) (float64, error) {
 
 // Replay shows a part of a journal.
 func Replay(src Source, view render.Viewer, o ReplayOptions) error {
-	iterations, err := parseIterations(o.Iterations)
+	iterations, err := filter.Iterations(o.Iterations)
 	if err != nil {
 		return err
 	}
@@ -61,19 +62,19 @@ func Replay(src Source, view render.Viewer, o ReplayOptions) error {
 // replayed yields the events to be shown. Earlier events are folded, so that the account at the end
 // is of the complete loop; if the beginning of the journal is gone, its first segment has their
 // account.
-func replayed(src Source, view render.Viewer, from event.Seq, iterations interval) iter.Seq2[event.Event, error] {
+func replayed(src Source, view render.Viewer, from event.Seq, iterations filter.Interval) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		text, folding := view.(*render.Text)
 		var past projector.Loop
-		for e, err := range src.events(0) {
-			early := err == nil && (e.Seq < from || e.Iter < iterations.first)
+		for e, err := range src.Events(0) {
+			early := err == nil && (e.Seq < from || e.Iter < iterations.First)
 			if folding && err == nil && (early || past.Seq() == 0) {
 				err = past.Fold(e)
 			}
 			if film, ok := view.(*filmScene); ok && early {
 				film.film.Event(e)
 			}
-			if err == nil && (early || e.Iter > iterations.last) {
+			if err == nil && (early || e.Iter > iterations.Last) {
 				continue
 			}
 			if folding {

@@ -1,10 +1,13 @@
-package journaltool
+package filter
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -17,18 +20,34 @@ func TestIterationsKeepResume(t *testing.T) {
 	for iterations, want := range map[string][]event.Seq{
 		"": {1, 2, 3, 4, 5, 6}, "1": {2, 3}, "2": {4, 5}, "2..": {4, 5, 6}, "1..2": {2, 3, 4, 5}, "3": {6}, "0": {1, 3, 5},
 	} {
-		keeps, err := LogOptions{Iterations: iterations}.Keeps(time.Time{})
+		keep, err := New(Options{Iterations: iterations}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []event.Seq
 		for _, e := range events {
-			if keeps(e) {
+			if keep.Keeps(e) {
 				got = append(got, e.Seq)
 			}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q keeps %v, not %v", iterations, got, want)
+		}
+	}
+}
+
+func TestUnknownTypeNamesKnownTypes(t *testing.T) {
+	for typo, want := range map[string]string{
+		"agent.sad":   `did you mean "agent.said"?`,
+		"tool":        `did you mean "tool."?`,
+		"Loop.Ended":  `did you mean "loop.ended"?`,
+		"ended":       `did you mean "`,
+		"nothinglike": "such as loop.ended, ",
+	} {
+		err := checkTypes([]string{typo})
+		hinted, ok := errors.AsType[*cli.Failure](err)
+		if !ok || !strings.HasPrefix(hinted.NextStep, want) || !strings.Contains(hinted.NextStep, " guardrail.ended; loop. means all") {
+			t.Errorf("%s: %v, %+v", typo, err, hinted)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package journaltool
+// Package filter chooses events of a journal as a person names them: by type, tool, iteration and
+// time.
+package filter
 
 import (
 	"fmt"
@@ -15,59 +17,65 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// A filter says which events are wanted.
-type filter struct {
+// Options say which events are wanted, as a person writes it. What is empty wants all.
+type Options struct {
+	Types        []string // such as loop.ended; tool. means all that begin with it
+	Tool         string   // calls of this tool, and what they returned
+	Iterations   string   // 3, 2..4 or 5..
+	Since, Until string
+}
+
+// All reports whether all events are wanted.
+func (o Options) All() bool { return len(o.Types) == 0 && o.Tool+o.Iterations+o.Since+o.Until == "" }
+
+// A Filter says of each event of a journal, in their order, whether it is wanted.
+type Filter struct {
 	types      []string
-	iterations interval
-	inside     bool // the last event of an iteration was in one of them
-	from, to   time.Time
+	iterations Interval
+	inside     bool                // the last event of an iteration was in one of them
+	From, To   time.Time           // the zero time where there is no bound
 	tool       string              // only calls of this tool, and what they returned
 	calls      map[string]struct{} // the open calls of it
 }
 
-func (o LogOptions) filter(now time.Time) (f filter, err error) {
+// New returns the filter of options, which are read at a moment: 10m is ten minutes before it.
+func New(o Options, now time.Time) (f Filter, err error) {
 	f.types, f.tool = o.Types, o.Tool
 	if err := checkTypes(o.Types); err != nil {
 		return f, err
 	}
-	if f.iterations, err = parseIterations(o.Iterations); err != nil {
+	if f.iterations, err = Iterations(o.Iterations); err != nil {
 		return f, err
 	}
-	if f.from, err = parseTime(o.Since, now); err != nil {
+	if f.From, err = parseTime(o.Since, now); err != nil {
 		return f, err
 	}
-	f.to, err = parseTime(o.Until, now)
+	f.To, err = parseTime(o.Until, now)
 	return f, err
 }
 
-// Keeps returns a function that says of each event, in their order, whether the options want it.
-// Grep, Context and Lines are left to others.
-func (o LogOptions) Keeps(now time.Time) (func(event.Event) bool, error) {
-	f, err := o.filter(now)
-	return f.keeps, err
-}
-
-func (f *filter) keeps(e event.Event) bool {
+// Keeps reports whether the next event is wanted.
+func (f *Filter) Keeps(e event.Event) bool {
 	if f.tool != "" && !f.ofTool(e) {
 		return false
 	}
 	if e.Iter > 0 {
-		f.inside = f.iterations.contains(e.Iter)
+		f.inside = f.iterations.Contains(e.Iter)
 	}
 	return f.contains(e) &&
-		(f.from.IsZero() || !e.At.Before(f.from)) && (f.to.IsZero() || !e.At.After(f.to)) &&
+		(f.From.IsZero() || !e.At.Before(f.From)) && (f.To.IsZero() || !e.At.After(f.To)) &&
 		(len(f.types) == 0 || slices.ContainsFunc(f.types, func(t string) bool { return matches(t, e.Type) }))
 }
 
 // contains reports whether an event is of the iterations. What belongs to no iteration, such as
 // loop.resumed, is of those around it.
-func (f *filter) contains(e event.Event) bool {
-	return f.iterations.contains(e.Iter) || e.Iter == 0 && f.inside
+func (f *Filter) contains(e event.Event) bool {
+	return f.iterations.Contains(e.Iter) || e.Iter == 0 && f.inside
 }
 
 // ofTool reports whether an event is about a call of the tool. What a call prints and returns names
 // only the call.
-func (f *filter) ofTool(e event.Event) bool {
+func (f *Filter) ofTool(e event.Event) bool {
 	switch e.Type {
 	case event.TypeToolCalled:
 		if !strings.EqualFold(jsonscan.Unquote(e.Field("name")), f.tool) {
@@ -117,15 +125,16 @@ func checkTypes(types []string) error {
 	return nil
 }
 
-// An interval of iterations contains its ends.
-type interval struct{ first, last int }
+// An Interval of iterations contains its ends.
+type Interval struct{ First, Last int }
 
-func (i interval) contains(n int) bool { return i.first <= n && n <= i.last }
+// Contains reports whether an iteration is in it.
+func (i Interval) Contains(n int) bool { return i.First <= n && n <= i.Last }
 
-// parseIterations reads 3, 2..4 or 5.., or the same with one hyphen; an empty text means all.
-func parseIterations(s string) (interval, error) {
+// Iterations reads 3, 2..4 or 5.., or the same with one hyphen; an empty text means all.
+func Iterations(s string) (Interval, error) {
 	if s == "" {
-		return interval{0, math.MaxInt}, nil
+		return Interval{0, math.MaxInt}, nil
 	}
 	from, to, ranged := strings.Cut(strings.Replace(s, "..", "-", 1), "-")
 	first, err := strconv.Atoi(from)
@@ -137,9 +146,9 @@ func parseIterations(s string) (interval, error) {
 		last, err = strconv.Atoi(to)
 	}
 	if err != nil || first < 0 || last < first {
-		return interval{}, cli.Refuse("write it as 3, 2..4 or 5..", "%q is no range of iterations", s)
+		return Interval{}, cli.Refuse("write it as 3, 2..4 or 5..", "%q is no range of iterations", s)
 	}
-	return interval{first, last}, nil
+	return Interval{first, last}, nil
 }
 
 // parseTime reads a time as people write it; the zero time for none.

@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"cmp"
@@ -9,25 +9,22 @@ import (
 	"sync/atomic"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
-// LogOptions say which events are printed, and how. A filter is as a person writes it.
-type LogOptions struct {
-	All          bool // of all loops of this machine
-	Types        []string
-	Tool         string
-	Iterations   string
-	Since, Until string
-	Lines        int // only the last so many of a loop; 0 for all
-	Follow       bool
-	JSON         bool
+// Options say which events are printed, and how.
+type Options struct {
+	filter.Options
+	All    bool // of all loops of this machine
+	Lines  int  // only the last so many of a loop; 0 for all
+	Follow bool
+	JSON   bool
 
 	Grep    string // only events whose texts match; empty for all
 	Regexp  bool   // Grep is a regular expression
@@ -35,15 +32,10 @@ type LogOptions struct {
 	Context int    // how many events around a match
 }
 
-// unfiltered reports whether all events are printed.
-func (o LogOptions) unfiltered() bool {
-	return len(o.Types) == 0 && o.Tool+o.Iterations+o.Since+o.Until+o.Grep == ""
-}
-
-// Log prints one line for each event of the journal that a person names, or of all. If nothing
+// Print prints one line for each event of the journal that a person names, or of all. If nothing
 // matches Grep, the error is an exit code of 1 without a message, as from other programs that
 // search.
-func Log(e *cli.Env, name string, o LogOptions) error {
+func Print(e *cli.Env, name string, o Options) error {
 	p, err := newPrinting(e, name, o)
 	if err != nil {
 		return err
@@ -60,7 +52,7 @@ func Log(e *cli.Env, name string, o LogOptions) error {
 	case !o.Follow:
 		err = l.read()
 		p.progress.clear()
-	case !src.loop:
+	case !src.Loop:
 		return cli.Refuse("leave --follow out", "%s is no loop of this machine", name)
 	default:
 		err = l.follow()
@@ -70,18 +62,18 @@ func Log(e *cli.Env, name string, o LogOptions) error {
 
 // printing is what all loops of one command line share.
 type printing struct {
-	LogOptions
+	Options
 	env     *cli.Env
-	keep    filter
+	keep    filter.Filter
 	pattern *pattern // nil if nothing is searched for
 
 	progress *progress
 }
 
-func newPrinting(e *cli.Env, name string, o LogOptions) (*printing, error) {
-	p := &printing{LogOptions: o, env: e, progress: newProgress(e, name)}
+func newPrinting(e *cli.Env, name string, o Options) (*printing, error) {
+	p := &printing{Options: o, env: e, progress: newProgress(e, name)}
 	var err error
-	if p.keep, err = o.filter(e.Now()); err != nil {
+	if p.keep, err = filter.New(o.Options, e.Now()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -95,7 +87,7 @@ func newPrinting(e *cli.Env, name string, o LogOptions) (*printing, error) {
 
 // log prints the events of one source. label is the name of the loop where there are several.
 func (p *printing) log(src Source, label string) *log {
-	l := &log{Source: src, keep: p.keep, last: p.Lines, all: p.unfiltered(), progress: p.progress}
+	l := &log{Source: src, keep: p.keep, last: p.Lines, all: p.Options.Options.All() && p.Grep == "", progress: p.progress}
 	opt := p.env.RenderOptions()
 	lines := render.NewLog(p.progress, opt)
 	lines.Label(render.Clean(label))
@@ -109,7 +101,7 @@ func (p *printing) log(src Source, label string) *log {
 	if p.pattern == nil {
 		return l
 	}
-	l.finder = &finder{pattern: p.pattern, texts: newTexts(src.path), lines: lines, color: opt.Color, around: p.Context, last: p.Lines, prompt: p.env.IsTerminal(), ofJournal: slices.ContainsFunc(p.Types, func(t string) bool { return strings.HasPrefix(t, "segment.") })}
+	l.finder = &finder{pattern: p.pattern, texts: newTexts(src.Path), lines: lines, color: opt.Color, around: p.Context, last: p.Lines, prompt: p.env.IsTerminal(), ofJournal: slices.ContainsFunc(p.Types, func(t string) bool { return strings.HasPrefix(t, "segment.") })}
 	if p.JSON {
 		l.finder.lines, l.finder.json, l.finder.around = nil, l.view, 0
 	}
@@ -134,7 +126,7 @@ const nothingFound = 1
 type log struct {
 	Source
 	view  render.Viewer
-	keep  filter
+	keep  filter.Filter
 	all   bool          // nothing is filtered out
 	last  int           // 0 for all
 	tail  []event.Event // the last ones that were read
@@ -158,7 +150,7 @@ func (l *log) Event(e event.Event) error {
 	l.seq = e.Seq
 	l.heard.Store(true)
 	switch {
-	case !l.keep.keeps(e):
+	case !l.keep.Keeps(e):
 		return nil
 	case l.last <= 0:
 		return l.view.Event(e)
@@ -183,16 +175,16 @@ func (l *log) Flush() error {
 func (l *log) Close() error { return errors.Join(l.Flush(), l.view.Close()) }
 
 func (l *log) read() error {
-	if l.last > 0 && l.all && l.loop {
+	if l.last > 0 && l.all && l.Loop {
 		// Reading from the end takes no longer for a long journal. If it is damaged, the last
 		// events are those before the damage.
-		events, _, err := journal.Last(l.path, l.last)
+		events, _, err := journal.Last(l.Path, l.last)
 		if _, damaged := errors.AsType[*journal.CorruptError](err); !damaged {
 			l.tail = events
 			return errors.Join(err, l.Close())
 		}
 	}
-	for e, err := range l.events(0) {
+	for e, err := range l.Events(0) {
 		if err != nil {
 			return errors.Join(l.Flush(), err)
 		}
@@ -206,7 +198,7 @@ func (l *log) read() error {
 
 // follow continues until the loop has ended or its runner is dead.
 func (l *log) follow() error {
-	live, err := registry.Probe(l.path)
+	live, err := registry.Probe(l.Path)
 	if err != nil {
 		return err
 	}
@@ -215,7 +207,7 @@ func (l *log) follow() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if err := attach.Follow(client.Alive(ctx, l.path, &l.heard), l.path, l); err != nil {
+	if err := attach.Follow(client.Alive(ctx, l.Path, &l.heard), l.Path, l); err != nil {
 		return errors.Join(l.Flush(), readableUpTo(err, l.seq))
 	}
 	return nil

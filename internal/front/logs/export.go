@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"io"
@@ -20,9 +20,9 @@ func Export(e *cli.Env, name, output string, force bool) error {
 	}
 	p := newProgress(e, name)
 	escaped := !toFile && e.IsTerminal()
-	return p.export(output, force, func(w io.Writer) (damage, err error) {
+	return p.write(output, force, func(w io.Writer) (damage, err error) {
 		var line []byte
-		for e, damage := range src.events(0) {
+		for e, damage := range src.Events(0) {
 			if damage != nil {
 				return damage, nil
 			}
@@ -38,9 +38,13 @@ func Export(e *cli.Env, name, output string, force bool) error {
 	})
 }
 
-// export writes to stdout if output is empty or -, else to a file. The damage of a journal is an
-// error after all before it is written.
-func (p *progress) export(output string, force bool, write func(io.Writer) (damage, err error)) (err error) {
+// Write writes what is made of the journal that a person named: to stdout if output is empty or -,
+// else to a file. The damage of a journal is an error after all before it is written.
+func Write(e *cli.Env, name, output string, force bool, write func(io.Writer) (damage, err error)) error {
+	return newProgress(e, name).write(output, force, write)
+}
+
+func (p *progress) write(output string, force bool, write func(io.Writer) (damage, err error)) (err error) {
 	var damage error
 	all := func(w io.Writer) (err error) {
 		damage, err = write(w)

@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"bufio"
@@ -35,10 +35,10 @@ func (p *printing) everywhere(name string) error {
 	p.progress.loops = len(loops)
 	found, unread := 0, 0
 	for i, s := range loops {
-		if !p.keep.from.IsZero() && lastWritten(s.Dir, p.env.Now()).Before(p.keep.from) {
+		if !p.keep.From.IsZero() && lastWritten(s.Dir, p.env.Now()).Before(p.keep.From) {
 			continue
 		}
-		l := p.log(Source{path: s.Dir, loop: true}, names(s))
+		l := p.log(Source{Path: s.Dir, Loop: true}, names(s))
 		p.progress.loop(i, names(s))
 		err := l.read()
 		p.progress.clear()

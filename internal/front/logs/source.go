@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 
 // A Source is where a journal is read from.
 type Source struct {
-	path string
-	loop bool      // a loop that may be running
+	Path string    // its folder or file; empty for a pipe
+	Loop bool      // it is a loop that may be running
 	pipe io.Reader // instead of a path
 }
 
@@ -32,10 +32,10 @@ func Open(e *cli.Env, name string) (Source, error) {
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() { // a single segment may begin anywhere
 		if dropped, err := journal.DroppedFrom(path); err == nil && dropped.Through > 0 { // else reading reports it
-			cli.Tell(e.Stderr, "%s", removedIterations(dropped))
+			cli.Tell(e.Stderr, "%s", RemovedIterations(dropped))
 		}
 	}
-	return Source{path: path, loop: loop}, nil
+	return Source{Path: path, Loop: loop}, nil
 }
 
 // Folder finds the folder of the loop that a person names. Any other folder is an error.
@@ -50,11 +50,11 @@ func Folder(e *cli.Env, name string) (string, error) {
 	return path, nil
 }
 
-// events reads the journal from an event on, 0 for all that it has. The error of a damaged journal
+// Events reads the journal from an event on, 0 for all that it has. The error of a damaged journal
 // says up to where it can be read.
-func (s Source) events(from event.Seq) iter.Seq2[event.Event, error] {
+func (s Source) Events(from event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		events := journal.Read(s.path, journal.ReadOptions{FromSeq: from})
+		events := journal.Read(s.Path, journal.ReadOptions{FromSeq: from})
 		if s.pipe != nil {
 			events = journal.ReadStream(s.pipe, "stdin")
 		}
@@ -79,7 +79,8 @@ func readableUpTo(err error, seq event.Seq) error {
 	return fmt.Errorf("%w; it can be read up to event %d", err, seq)
 }
 
-func removedIterations(d journal.Dropped) string {
+// RemovedIterations says which iterations a journal does not have any more.
+func RemovedIterations(d journal.Dropped) string {
 	what, were := fmt.Sprintf("iterations 1 to %d", d.Through), "were"
 	if d.Through == 1 {
 		what, were = "iteration 1", "was"

@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ type pattern struct {
 	reach  int  // no match is longer than so many bytes; 0 if that is not known
 }
 
-// The values of LogOptions.Case.
+// The values of Options.Case.
 const (
 	CaseSmart  = "smart" // of a text without a capital letter the case does not matter
 	CaseIgnore = "ignore"

@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"bytes"

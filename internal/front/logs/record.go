@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 // This file records a replay as a file that terminal players play.
 
@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/cast"
@@ -63,8 +65,8 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 			Columns: columns, Rows: rows, Colors: colors, Verbose: c.View.Verbose, Location: c.View.Location,
 		})}
 	}
-	if src.loop {
-		r.title = "ralph: " + render.Clean(filepath.Base(src.path))
+	if src.Loop {
+		r.title = "ralph: " + render.Clean(filepath.Base(src.Path))
 	}
 	recorded := r.record(src)
 	if r.w == nil {
@@ -80,7 +82,7 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 	if err := safefile.WriteFile(e.Abs(c.File), r.out.Bytes(), 0o644); err != nil {
 		return errors.Join(recorded, fmt.Errorf("write the recording: %w", err))
 	}
-	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, render.Span(r.at), counted(r.begun, "iteration"), c.File)
+	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, render.Span(r.at), units.Quantity(r.begun, "iteration"), c.File)
 	return recorded
 }
 
@@ -130,7 +132,7 @@ type recorder struct {
 }
 
 func (r *recorder) record(src Source) error {
-	spans, err := parseIterations(r.Iterations)
+	spans, err := filter.Iterations(r.Iterations)
 	if err != nil {
 		return err
 	}

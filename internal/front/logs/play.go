@@ -1,4 +1,4 @@
-package journaltool
+package logs
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/render/tui"
 )
 
@@ -16,21 +17,21 @@ func (s Source) Plays(e *cli.Env) bool {
 	if s.pipe != nil || !e.Drawable() || !e.StdinIsTerminal() || e.Variable("CI") != "" {
 		return false
 	}
-	info, err := os.Stat(filepath.Join(s.path, "journal"))
+	info, err := os.Stat(filepath.Join(s.Path, "journal"))
 	return err == nil && info.IsDir()
 }
 
 // Play shows a replay on the full screen, with keys for pause, steps, speed and jumps.
 func Play(e *cli.Env, src Source, o ReplayOptions, verbose bool) error {
-	spans, err := parseIterations(o.Iterations)
+	spans, err := filter.Iterations(o.Iterations)
 	if err != nil {
 		return err
 	}
-	if spans.last == math.MaxInt {
-		spans.last = 0
+	if spans.Last == math.MaxInt {
+		spans.Last = 0
 	}
 	return tui.Play(context.Background(), tui.Options{
-		Name: filepath.Base(src.path), Dir: src.path, Verbose: verbose, Environ: e.Environ, Now: e.Now,
-		Replay: &tui.Replay{From: o.From, First: spans.first, Last: spans.last, Speed: o.Speed},
+		Name: filepath.Base(src.Path), Dir: src.Path, Verbose: verbose, Environ: e.Environ, Now: e.Now,
+		Replay: &tui.Replay{From: o.From, First: spans.First, Last: spans.Last, Speed: o.Speed},
 	}, e.Program())
 }

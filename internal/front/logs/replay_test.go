@@ -1,30 +1,12 @@
-package journaltool
+package logs
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render/playback"
 )
-
-func TestUnknownTypeNamesKnownTypes(t *testing.T) {
-	for typo, want := range map[string]string{
-		"agent.sad":   `did you mean "agent.said"?`,
-		"tool":        `did you mean "tool."?`,
-		"Loop.Ended":  `did you mean "loop.ended"?`,
-		"ended":       `did you mean "`,
-		"nothinglike": "such as loop.ended, ",
-	} {
-		err := checkTypes([]string{typo})
-		hinted, ok := errors.AsType[*cli.Failure](err)
-		if !ok || !strings.HasPrefix(hinted.NextStep, want) || !strings.Contains(hinted.NextStep, " guardrail.ended; loop. means all") {
-			t.Errorf("%s: %v, %+v", typo, err, hinted)
-		}
-	}
-}
 
 func TestParseSpeed(t *testing.T) {
 	for text, want := range map[string]float64{"max": playback.NoDelay, "0": playback.NoDelay, "1": 1, "10": 10, "10x": 10, "0.5": 0.5} {
