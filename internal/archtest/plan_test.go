@@ -170,8 +170,6 @@ var sideways = map[[2]string]string{
 	{"internal/front/web", "internal/front/listing"}:           "its list has the groups of the terminal's, and the keys of 'ralph list --json'",
 	{"internal/front/web", "internal/front/send"}:              "it sends commands as the verbs do",
 	{"internal/front/acpserver", "internal/front/cli"}:         "it reports with the same errors and hints as the verbs",
-	{"internal/front/acpserver", "internal/verb/launch"}:       "it starts and resumes loops as the verb start does",
-	{"internal/front/acpserver", "internal/runner"}:            "the id of a session becomes that of its loop",
 	{"internal/front/acpserver", "internal/front/send"}:        "it sends commands as the verbs do",
 	{"internal/front/mcp", "internal/front/cli"}:               "it reports with the same errors and hints as the verbs",
 	{"internal/front/mcp", "internal/front/logs/filter"}:       "it filters events as the verb logs does",

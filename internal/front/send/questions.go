@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -29,7 +30,7 @@ func Ask(e *cli.Env, question inbox.Command, patience time.Duration, asJSON bool
 	if err != nil {
 		return err
 	}
-	question.Kind, question.From = inbox.Ask, policy.FromAgent+":"+cmp.Or(s.Agent, s.Name)
+	question.Kind, question.From = inbox.Ask, event.FromAgent+":"+cmp.Or(s.Agent, s.Name)
 	if err := question.Check(); err != nil {
 		return cli.Refuse("write it as in 'ralph ask \"Postgres or SQLite?\" --choice postgres --choice sqlite'", "%w", err)
 	}

@@ -20,21 +20,11 @@ import (
 // RunnerVerb is the hidden verb of the detached runner.
 type RunnerVerb struct {
 	Loop string `arg:"" optional:"" help:"The loop, for lists of processes only; the runner reads stdin."`
-	// A client may end a server with all its descendants, and no loop may notice.
-	Apart bool `help:"Start the runner and exit, so that it has no parent."`
 }
 
 // Run reads what to run from stdin and reports on descriptor 3 when its loop runs.
 func (v *RunnerVerb) Run(e *cli.Env) error {
 	ready := os.NewFile(3, "ready")
-	if v.Apart {
-		cmd, err := runnerCommand(v.Loop)
-		if err != nil {
-			return err
-		}
-		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdin, os.Stdout, os.Stderr, []*os.File{ready}
-		return cmd.Start()
-	}
 	// The terminal of the starter may close. The signals are received, not ignored: the agent and
 	// the guardrails would inherit ignored signals, and their pipelines would not end as in a
 	// shell.

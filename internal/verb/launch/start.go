@@ -37,10 +37,10 @@ type Start struct {
 	Outlive       bool   `help:"For an agent: let the loop continue when the iteration that starts it ends, where agent.outlive allows it."`
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
+	ID            string `name:"id" hidden:"" placeholder:"ULID" help:"For a program: the id of the new loop; without it the runner makes one."`
+	Numbered      bool   `hidden:"" help:"For a program: where another loop has the name, a number follows it."`
 
-	Dir   string `kong:"-"` // the loop's folder
-	ID    string `kong:"-"` // the ULID of a new loop; without it the runner makes one
-	Apart bool   `kong:"-"` // the starter is a server: its client may end it with all its descendants
+	Dir string `kong:"-"` // the loop's folder
 	// Trial are the guardrails to try, if not the loop's own: those of a fleet's loops.
 	Trial     []config.Guardrail `kong:"-"`
 	kept      []string           // files that were there before a new loop began
@@ -50,11 +50,20 @@ type Start struct {
 
 // Begin starts the detached runner and returns once the loop runs.
 func (v *Start) Begin(e *cli.Env) (readiness, error) {
+	if v.Numbered {
+		return v.beginNumbered(e)
+	}
+	return v.begin(e)
+}
+
+func (v *Start) begin(e *cli.Env) (readiness, error) {
 	switch {
 	case v.Resume && v.Fresh:
 		return readiness{}, cli.Refuse("give one of them", "--resume and --fresh are both given")
 	case v.AcceptChanges && !v.Resume:
 		return readiness{}, cli.Refuse("leave it out: a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
+	case v.ID != "" && !isNewID(v.ID, v.Resume):
+		return readiness{}, cli.Refuse("leave it out, or give a ULID to a new loop", "--id is %q", v.ID)
 	}
 	if err := v.choose(e); err != nil {
 		return readiness{}, err
@@ -74,7 +83,7 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 	if err := checkQuotaKnown(cfg.When, v.settings); err != nil {
 		return readiness{}, err
 	}
-	started, err := startRunner(v.runnerEnv(e), cfg, v.Apart)
+	started, err := startRunner(v.runnerEnv(e), cfg)
 	if refused, ok := errors.AsType[*cli.Failure](err); ok && v.cleanUp(e, started) && started.Ended != nil {
 		refused.NextStep = clearedHint(started.Ended)
 	}
@@ -96,7 +105,7 @@ func (v *Start) choose(e *cli.Env) (err error) {
 		return nil
 	}
 	if v.Name == "" {
-		v.Name = e.DefaultName()
+		v.Name = DefaultName(e)
 	}
 	if strings.ContainsAny(v.Name, " \n") {
 		return cli.Refuse(cli.Task("start", v.Name), "%q is no name of a loop", v.Name)
