@@ -45,6 +45,7 @@ type View struct {
 	Ended     *event.LoopEnded // why and how it ended; nil while it has not
 	Until     time.Time        // of a loop that waits for a moment
 	Resting   bool             // nothing happens until a person resumes it, or answers its question
+	Signalled bool             // a signal to the runner stops it, not a command of a person
 	Rules     event.Rules      // the settings that decide now
 
 	Begun int    // iterations that have begun
@@ -157,7 +158,7 @@ func (l *Loop) View() View {
 	awaited, _ := s.Questions.Awaited() // once it is answered, the wait is about to end
 	v := View{
 		Summary: s.Summary(), ID: s.Lifecycle.ID, Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Reviewers: s.Rules.Reviewers, Ended: s.Lifecycle.Ended,
-		Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || awaited > 0), Rules: s.Rules, Plan: s.Stories.States,
+		Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || awaited > 0), Signalled: s.Commands.Signal, Rules: s.Rules, Plan: s.Stories.States,
 		Begun: s.Budget.Count(s.Rules).Begun, Open: s.Lifecycle.Phase != policy.Between, Doing: s.Doing(),
 		Used: s.Budget.Total.Usage, CostUnknown: s.Budget.Total.Unknown, TokensUnknown: s.Budget.Total.TokensUnknown,
 		Ticked: s.Completion.Ticked, Boxes: s.Completion.Boxes, Edited: s.FileChanges.Unaccepted(),

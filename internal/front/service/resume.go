@@ -1,20 +1,19 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -69,15 +68,16 @@ func find(e *cli.Env) ([]Result, error) {
 // reason returns why a dead loop stays as it is; empty if it does not. It reads the journal,
 // because state.json may be older than what a person did last.
 func reason(s registry.Status, tries int, now time.Time) string {
-	state, err := loopstate.Open(s.Dir)
-	switch {
-	case err != nil:
+	loop, err := projector.Load(s.Dir)
+	if err != nil {
 		return err.Error()
-	case state.Lifecycle.Ended != nil:
+	}
+	switch state := loop.View(); {
+	case state.Ended != nil:
 		return "it has ended" // and died before state.json said so
-	case state.Status() == event.StatusPaused:
+	case state.Status == event.StatusPaused:
 		return "it was paused"
-	case state.Status() == event.StatusStopping && !state.Commands.Signal: // a shutdown sends a signal
+	case state.Status == event.StatusStopping && !state.Signalled: // a shutdown sends a signal
 		return "a person had stopped it"
 	case now.Sub(state.At) > maxAge:
 		return "it died more than a week ago"
@@ -126,10 +126,12 @@ func Resume(e *cli.Env, dry, asJSON bool) error {
 }
 
 func (r *Result) resume(e *cli.Env) {
-	inner := e.At(filepath.Dir(filepath.Dir(r.Dir)))
-	inner.Stdin, inner.Stdout, inner.Stderr = strings.NewReader(""), io.Discard, io.Discard
-	start := launch.Start{Name: r.Dir, Resume: true, Detach: true}
-	if _, err := start.Begin(inner); err != nil {
+	start, err := e.Starter()
+	if err == nil {
+		start.Notes = nil // the report has one line for each loop
+		_, err = start.Resume(context.Background(), registry.Status{Entry: registry.Entry{Dir: r.Dir, Project: filepath.Dir(filepath.Dir(r.Dir))}})
+	}
+	if err != nil {
 		r.Why, r.failed = fmt.Sprintf("not resumed: %v; 'ralph start %s --resume' says more", err, r.Name), true
 		return
 	}
