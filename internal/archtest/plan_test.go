@@ -87,6 +87,7 @@ var plan = []layerRule{
 	{"internal/ground/filelock", 0, "locks on open files, whatever they protect"},
 	{"internal/ground/filewatch", 0, "changes of files, whatever they contain"},
 	{"internal/ground/safefile", 0, "files on a disk, whatever they contain"},
+	{"internal/ground/loopfolder", 0, "names of files, whoever writes them"},
 	{"internal/ground/jsonscan", 0, "JSON as bytes"},
 	{"internal/ground/journalfs", 0, "a file system as a journal needs it, whatever the files contain"},
 	{"internal/ground/units", 0, "it formats amounts, whatever they measure"},

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -53,7 +54,7 @@ const Aside = ".set-aside"
 
 // FoundDir is the folder in a loop's folder with changed files as they were before Restore, and
 // with what a sandbox set aside.
-const FoundDir = "put-back"
+const FoundDir = loopfolder.PutBack
 
 // KeepFound copies a changed file into the loop's folder before Restore replaces it: a person may
 // have written it. It returns the name of the copy there, which is durable; empty if Restore loses

@@ -25,6 +25,7 @@ import (
 	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
@@ -33,7 +34,7 @@ import (
 // The names in a loop's folder.
 const (
 	Folder = "worktree"
-	Record = "worktree.json"
+	Record = loopfolder.Worktree
 	// MergeFolder is a worktree of the result of a merge. A merge that was killed leaves it.
 	MergeFolder = "merging"
 )

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -164,7 +165,7 @@ func (a *session) finish() error {
 // exit returns how the loop ended as an error, none if its work is done.
 func (a *session) exit() error {
 	if a.ended == nil {
-		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", a.name, a.Short(filepath.Join(a.dir, "runner.log"))),
+		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", a.name, a.Short(filepath.Join(a.dir, loopfolder.RunnerLog))),
 			"the runner of loop %s died", a.name)
 	}
 	if code := a.ended.Reason.ExitCode(); code != event.ExitCompleted {

@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -184,7 +185,7 @@ func (f Fork) fill(ctx context.Context, e *cli.Env, s registry.Status, w *worksp
 }
 
 // frozenName is the file with the settings that a loop was started with.
-const frozenName = "config.json"
+const frozenName = loopfolder.Config
 
 // begin enters the new loop in the registry and writes its journal.
 func (f Fork) begin(e *cli.Env, s registry.Status, w *workspace.Worktree, done *Forked) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -76,7 +77,7 @@ func refusal(err error) readiness {
 }
 
 // logOf returns the path of a loop's runner.log.
-func logOf(dir string) string { return filepath.Join(dir, "runner.log") }
+func logOf(dir string) string { return filepath.Join(dir, loopfolder.RunnerLog) }
 
 // logTo sends the output of this process to runner.log from now on.
 func logTo(path string) error {
