@@ -68,7 +68,7 @@ var plan = []layerRule{
 
 	{"journal/event", 1, "the vocabulary that all others are built on"},
 	{"internal/ground/frame", 1, "one line of a journal, whatever file it is in"},
-	{"internal/effect/registration", 1, "it writes what registry reads: a loop's entry and its locks"},
+	{"internal/effect/registration", 1, "it takes the locks on which registry's answers depend"},
 	{"registry", 1, "which loops exist and whether they live is read from files and the kernel alone"},
 	{"internal/ground/config/...", 1, "settings are read before anything runs"},
 	{"internal/ground/trust", 1, "whether settings are trusted is decided before a loop begins"},
@@ -100,7 +100,7 @@ var plan = []layerRule{
 // sideways are the allowed imports between two rules of one layer, each with its reason.
 var sideways = map[[2]string]string{
 	{"registry", "journal/event"}:                           "a summary describes a loop's status in the words of its events",
-	{"internal/effect/registration", "registry"}:            "it writes the files that registry reads, and checks them as a reader does",
+	{"internal/effect/registration", "registry"}:            "it takes the locks that registry reads, and checks them as a reader does",
 	{"internal/ground/process", "internal/ground/units"}:    "its reports contain amounts for people",
 	{"internal/ground/frame", "journal/event"}:              "a line is the envelope of an event",
 	{"internal/core/story", "journal/event"}:                "the states of a story are in the journal as they are in tasks.json",

@@ -61,7 +61,7 @@ func (w *world) loopIn(project, name, id string) *testLoop {
 	l := &testLoop{t: w.t, project: project}
 	l.dir = filepath.Join(l.project, ".ralph", name)
 	must(w.t, os.MkdirAll(l.dir, 0o700))
-	must(w.t, registration.Put(w.home, registry.Entry{Name: name, Dir: l.dir, Project: l.project, ID: id, Agent: "pi", Started: time.Now()}))
+	must(w.t, registry.Put(w.home, registry.Entry{Name: name, Dir: l.dir, Project: l.project, ID: id, Agent: "pi", Started: time.Now()}))
 	lock, err := registration.Acquire(l.dir)
 	must(w.t, err)
 	l.lock = releaser(func() { _ = lock.Release() })

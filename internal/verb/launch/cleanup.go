@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // A loop whose agent never ran, for example because its name was mistyped, is not worth keeping:
@@ -146,7 +147,7 @@ func (v *Start) cleanUp(e *cli.Env, r readiness) (cleared bool) {
 		if err := v.checkNeverRan(r); err != nil {
 			return err
 		}
-		if err := registration.Remove(e.Home, e.Root(), v.Name); err != nil {
+		if err := registry.Remove(e.Home, e.Root(), v.Name); err != nil {
 			return err
 		}
 		if v.worktree != nil {

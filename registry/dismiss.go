@@ -1,11 +1,9 @@
-package registration
+package registry
 
 import (
 	"errors"
 	"fmt"
 	"path/filepath"
-
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // ErrReplaced means that the entry of a loop is of another runner by now.
@@ -14,8 +12,8 @@ var ErrReplaced = errors.New("another runner has registered the loop meanwhile")
 // Dismiss records that a person has seen what a loop without a runner needs. The entry of a loop
 // whose folder is gone is removed: it has nothing to show. A runner that begins meanwhile may
 // replace the entry: then the loop runs, and is not dismissed.
-func Dismiss(home string, s registry.Status) error {
-	now, err := registry.ReadEntry(filepath.Join(registry.Folder(home), s.File))
+func Dismiss(home string, s Status) error {
+	now, err := ReadEntry(filepath.Join(Folder(home), s.File))
 	switch {
 	case err != nil:
 		return fmt.Errorf("dismiss loop %s: %w", s.Name, err)

@@ -1,4 +1,4 @@
-package registration
+package registry
 
 import (
 	"encoding/json"
@@ -10,23 +10,22 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // Put writes e, replacing an entry of the same project and name. After a power loss the file is the
 // old one, the new one or absent. Folders that are missing are made 0700, the file is 0600. Put
 // sets Mount if it is empty.
-func Put(home string, e registry.Entry) error {
+func Put(home string, e Entry) error {
 	e.Started = e.Started.UTC().Truncate(time.Microsecond)
 	if e.Mount == "" {
 		e.Mount = mount(e.Dir)
 	}
 	err := e.Check()
 	if err == nil {
-		err = os.MkdirAll(registry.Folder(home), 0o700)
+		err = os.MkdirAll(Folder(home), 0o700)
 	}
 	if err == nil {
-		err = put(safefile.Dir(registry.Folder(home)), e)
+		err = put(safefile.Dir(Folder(home)), e)
 	}
 	if err != nil {
 		return fmt.Errorf("put registry entry: %w", err)
@@ -34,7 +33,7 @@ func Put(home string, e registry.Entry) error {
 	return nil
 }
 
-func put(folder safefile.Folder, e registry.Entry) error {
+func put(folder safefile.Folder, e Entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -45,10 +44,10 @@ func put(folder safefile.Folder, e registry.Entry) error {
 // Remove removes the entry of that project and name. A missing one is no error. The loop's folder
 // is not touched.
 func Remove(home, project, name string) error {
-	if err := registry.CheckName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return fmt.Errorf("remove registry entry: %w", err)
 	}
-	err := os.Remove(filepath.Join(registry.Folder(home), registry.FileName(project, name)))
+	err := os.Remove(filepath.Join(Folder(home), FileName(project, name)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove registry entry: %w", err)
 	}

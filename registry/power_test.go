@@ -1,4 +1,4 @@
-package registration
+package registry
 
 import (
 	"encoding/json"
@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/testkit/simfs"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // After a loss of power an entry is the old one, the new one or absent, never half of one.
 func TestEntrySurvivesLossOfPower(t *testing.T) {
-	e := registry.Entry{Name: "a", Dir: "/p/.ralph/a", Project: "/p", Started: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
+	e := Entry{Name: "a", Dir: "/p/.ralph/a", Project: "/p", Started: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
 	for _, before := range []bool{false, true} {
 		for crash := 1; crash <= 6; crash++ {
 			for seed := range uint64(30) {
@@ -33,7 +32,7 @@ func TestEntrySurvivesLossOfPower(t *testing.T) {
 				if !before && errors.Is(err, fs.ErrNotExist) {
 					continue
 				}
-				var left registry.Entry
+				var left Entry
 				if failed := json.Unmarshal(text, &left); err != nil || failed != nil || left != e && left.Version != "old" {
 					t.Fatalf("change %d, seed %d (%v): left is %q, %v", crash, seed, done, text, errors.Join(err, failed))
 				}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package registration
+package registry
 
 import (
 	"os"

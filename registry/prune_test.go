@@ -1,14 +1,12 @@
 //go:build unix
 
-package registration
+package registry
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // Only loops that are known to be removed are pruned: none on a disk that is not mounted, or of
@@ -24,23 +22,23 @@ func TestPrune(t *testing.T) {
 		t.Fatalf("%s is mounted on %q", here, at)
 	}
 	for name, c := range map[string]struct {
-		change func(*registry.Entry)
+		change func(*Entry)
 		made   bool
 		want   bool
 	}{
-		"its folder was removed":                   {func(*registry.Entry) {}, false, true},
-		"its project was removed":                  {func(e *registry.Entry) { e.Project = filepath.Join(here, "gone") }, false, true},
-		"its folder is there":                      {func(*registry.Entry) {}, true, false},
-		"another machine's":                        {func(e *registry.Entry) { e.Host = host + "x" }, false, false},
-		"its disk is not mounted":                  {func(e *registry.Entry) { e.Mount = filepath.Join(here, "project") }, false, false},
-		"its disk's folder is not there":           {func(e *registry.Entry) { e.Mount = filepath.Join(here, "media") }, false, false},
-		"of an earlier version, with its project":  {func(e *registry.Entry) { e.Mount = "" }, false, true},
-		"of an earlier version, and no project is": {func(e *registry.Entry) { e.Mount, e.Project = "", filepath.Join(here, "gone") }, false, false},
+		"its folder was removed":                   {func(*Entry) {}, false, true},
+		"its project was removed":                  {func(e *Entry) { e.Project = filepath.Join(here, "gone") }, false, true},
+		"its folder is there":                      {func(*Entry) {}, true, false},
+		"another machine's":                        {func(e *Entry) { e.Host = host + "x" }, false, false},
+		"its disk is not mounted":                  {func(e *Entry) { e.Mount = filepath.Join(here, "project") }, false, false},
+		"its disk's folder is not there":           {func(e *Entry) { e.Mount = filepath.Join(here, "media") }, false, false},
+		"of an earlier version, with its project":  {func(e *Entry) { e.Mount = "" }, false, true},
+		"of an earlier version, and no project is": {func(e *Entry) { e.Mount, e.Project = "", filepath.Join(here, "gone") }, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			project := filepath.Join(here, "project")
-			e := registry.Entry{
+			e := Entry{
 				Name: "night", Project: project, Dir: filepath.Join(project, ".ralph", "night"), ID: "01JD", Agent: "pi",
 				Host: host, Started: time.Now(), Mount: at,
 			}
@@ -53,7 +51,7 @@ func TestPrune(t *testing.T) {
 			if err := Put(home, e); err != nil {
 				t.Fatal(err)
 			}
-			found, err := registry.Survey(home, nil)
+			found, err := Survey(home, nil)
 			if err != nil || len(found) != 1 || found[0].Mount != e.Mount {
 				t.Fatalf("%v, %v", found, err)
 			}

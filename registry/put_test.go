@@ -1,6 +1,6 @@
 //go:build unix
 
-package registration
+package registry
 
 import (
 	"errors"
@@ -13,26 +13,24 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/ralph-loop/ralph/registry"
 )
 
-func entryOf(name, project string) registry.Entry {
-	return registry.Entry{
+func entryOf(name, project string) Entry {
+	return Entry{
 		Name: name, Dir: filepath.Join(project, ".ralph", name), Project: project, ID: "01JD0000000000000000000000", Agent: "pi",
 		Host: "mill", PID: 4711, Started: time.Date(2026, 11, 21, 1, 52, 28, 123456000, time.UTC), Version: "1.0.0",
 	}
 }
 
 // list returns the entries of a registry, and the errors of files that are none.
-func list(t *testing.T, home string) (entries []registry.Entry, bad []error) {
+func list(t *testing.T, home string) (entries []Entry, bad []error) {
 	t.Helper()
-	statuses, err := registry.Survey(home, nil)
+	statuses, err := Survey(home, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range statuses {
-		if _, ok := errors.AsType[*registry.EntryError](s.Err); ok {
+		if _, ok := errors.AsType[*EntryError](s.Err); ok {
 			bad = append(bad, s.Err)
 		} else {
 			entries = append(entries, s.Entry)
@@ -45,13 +43,13 @@ func TestPutListRemove(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home") // Put makes it
 	a, b := entryOf("a", "/p"), entryOf("b", "/p")
 	odd := entryOf("odd", `/p/größe "x" \ `+"\n")
-	for _, e := range []registry.Entry{b, odd, a, a} {
+	for _, e := range []Entry{b, odd, a, a} {
 		if err := Put(home, e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, bad := list(t, home)
-	if diff := cmp.Diff([]registry.Entry{a, b, odd}, got); diff != "" || bad != nil {
+	if diff := cmp.Diff([]Entry{a, b, odd}, got); diff != "" || bad != nil {
 		t.Fatalf("%v\n%s", bad, diff)
 	}
 	a.PID = 4712
@@ -59,16 +57,16 @@ func TestPutListRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, bad = list(t, home)
-	if diff := cmp.Diff([]registry.Entry{a, odd}, got); diff != "" || bad != nil {
+	if diff := cmp.Diff([]Entry{a, odd}, got); diff != "" || bad != nil {
 		t.Fatalf("%v\n%s", bad, diff)
 	}
-	for path, want := range map[string]fs.FileMode{registry.Folder(home): 0o700 | fs.ModeDir, filepath.Join(registry.Folder(home), a.File()): 0o600} {
+	for path, want := range map[string]fs.FileMode{Folder(home): 0o700 | fs.ModeDir, filepath.Join(Folder(home), a.File()): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
 		}
 	}
-	names, err := os.ReadDir(registry.Folder(home))
+	names, err := os.ReadDir(Folder(home))
 	if err != nil || len(names) != 2 {
 		t.Errorf("the folder holds %v, %v: want the two entries and no temporary file", names, err)
 	}
@@ -77,11 +75,11 @@ func TestPutListRemove(t *testing.T) {
 func TestPutRefusesInvalidEntries(t *testing.T) {
 	for _, tt := range []struct {
 		title string
-		spoil func(*registry.Entry)
+		spoil func(*Entry)
 	}{
-		{"a name that is none", func(e *registry.Entry) { e.Name = "../x" }},
-		{"a relative loop folder", func(e *registry.Entry) { e.Dir = ".ralph/x" }},
-		{"a relative project", func(e *registry.Entry) { e.Project = "" }},
+		{"a name that is none", func(e *Entry) { e.Name = "../x" }},
+		{"a relative loop folder", func(e *Entry) { e.Dir = ".ralph/x" }},
+		{"a relative project", func(e *Entry) { e.Project = "" }},
 	} {
 		t.Run(tt.title, func(t *testing.T) {
 			home, e := t.TempDir(), entryOf("x", "/p")
@@ -89,7 +87,7 @@ func TestPutRefusesInvalidEntries(t *testing.T) {
 			if err := Put(home, e); err == nil {
 				t.Fatal("taken")
 			}
-			if _, err := os.Stat(registry.Folder(home)); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(Folder(home)); !errors.Is(err, fs.ErrNotExist) {
 				t.Error("something was written")
 			}
 		})
@@ -98,7 +96,7 @@ func TestPutRefusesInvalidEntries(t *testing.T) {
 
 func TestPutKeepsTheErrorClass(t *testing.T) {
 	home := t.TempDir()
-	if err := os.WriteFile(registry.Folder(home), nil, 0o600); err != nil {
+	if err := os.WriteFile(Folder(home), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := Put(home, entryOf("x", "/p")); !errors.Is(err, syscall.ENOTDIR) {
@@ -109,7 +107,7 @@ func TestPutKeepsTheErrorClass(t *testing.T) {
 func TestFileNamesDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, project := range []string{"/a/b", "/a-b", "/a/b-", "/a b", "/A/b", "/" + strings.Repeat("x", 4000), "/y" + strings.Repeat("x", 4000), "/"} {
-		name := registry.FileName(project, strings.Repeat("n", registry.MaxName))
+		name := FileName(project, strings.Repeat("n", MaxName))
 		if other, double := seen[name]; double {
 			t.Errorf("%.40s and %.40s share %s", project, other, name)
 		}
@@ -121,7 +119,7 @@ func TestFileNamesDiffer(t *testing.T) {
 			t.Errorf("%q is no entry's name", name)
 		}
 	}
-	if registry.FileName("/a/b/", "n") != registry.FileName("/a/b", "n") {
+	if FileName("/a/b/", "n") != FileName("/a/b", "n") {
 		t.Error("a trailing slash makes another project")
 	}
 }
@@ -132,13 +130,13 @@ func TestSurveyReportsOtherFiles(t *testing.T) {
 	if err := Put(home, good); err != nil {
 		t.Fatal(err)
 	}
-	line, err := os.ReadFile(filepath.Join(registry.Folder(home), good.File()))
+	line, err := os.ReadFile(filepath.Join(Folder(home), good.File()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(name string, content []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(registry.Folder(home), name), content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(Folder(home), name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,23 +147,23 @@ func TestSurveyReportsOtherFiles(t *testing.T) {
 	write("d-copied", line)
 	write("e-evil-name", []byte(strings.ReplaceAll(string(line), `"good"`, `"../../x"`)))
 	write("f-huge", []byte(`{"name":"`+strings.Repeat("x", 128<<10)+`"}`))
-	if err := os.Mkdir(filepath.Join(registry.Folder(home), "g-folder"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(Folder(home), "g-folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(good.File(), filepath.Join(registry.Folder(home), "h-link")); err != nil {
+	if err := os.Symlink(good.File(), filepath.Join(Folder(home), "h-link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(filepath.Join(registry.Folder(home), "i-fifo"), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(Folder(home), "i-fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
 	entries, bad := list(t, home)
-	if diff := cmp.Diff([]registry.Entry{good}, entries); diff != "" {
+	if diff := cmp.Diff([]Entry{good}, entries); diff != "" {
 		t.Error(diff)
 	}
 	var files []string
 	for _, err := range bad {
-		e, ok := errors.AsType[*registry.EntryError](err)
+		e, ok := errors.AsType[*EntryError](err)
 		if !ok {
 			t.Fatalf("%v is no *EntryError", err)
 		}
@@ -176,7 +174,7 @@ func TestSurveyReportsOtherFiles(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, name := range want {
-		if _, err := os.Lstat(filepath.Join(registry.Folder(home), name)); err != nil {
+		if _, err := os.Lstat(filepath.Join(Folder(home), name)); err != nil {
 			t.Errorf("%s is gone", name)
 		}
 	}
@@ -187,7 +185,7 @@ func TestReformattedEntryIsRead(t *testing.T) {
 	if err := Put(home, e); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(registry.Folder(home), e.File())
+	path := filepath.Join(Folder(home), e.File())
 	line, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +196,7 @@ func TestReformattedEntryIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, bad := list(t, home)
-	if diff := cmp.Diff([]registry.Entry{e}, got); diff != "" || bad != nil {
+	if diff := cmp.Diff([]Entry{e}, got); diff != "" || bad != nil {
 		t.Errorf("%v\n%s", bad, diff)
 	}
 }

@@ -1,4 +1,4 @@
-package registration
+package registry
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // mount returns the folder on which the file system of a path is mounted; "" if it is unknown. An
@@ -32,7 +30,7 @@ func mount(path string) string {
 // removed reports whether a loop was removed with its folder: the folder is missing on the machine
 // that wrote the entry, while its disk is mounted. If the entry does not say where the disk is
 // mounted, the project's folder must exist.
-func removed(e registry.Entry) bool {
+func removed(e Entry) bool {
 	if host, err := os.Hostname(); err != nil || e.Host != host {
 		return false
 	}
@@ -48,14 +46,14 @@ func removed(e registry.Entry) bool {
 
 // Prune removes the entries of loops whose folders were removed, and returns them. It keeps the
 // entries of loops on another machine or on a disk that is not mounted. found is the result of
-// [registry.Survey]; an entry that was replaced since stays.
-func Prune(home string, found []registry.Status) (pruned []registry.Entry, err error) {
+// [Survey]; an entry that was replaced since stays.
+func Prune(home string, found []Status) (pruned []Entry, err error) {
 	for _, s := range found {
 		if !s.Gone || s.Err != nil || !removed(s.Entry) {
 			continue
 		}
-		path := filepath.Join(registry.Folder(home), s.File)
-		now, err := registry.ReadEntry(path)
+		path := filepath.Join(Folder(home), s.File)
+		now, err := ReadEntry(path)
 		if err != nil || now.ID != s.ID || !now.Started.Equal(s.Started) || !removed(now) {
 			continue
 		}
