@@ -50,7 +50,7 @@ func (a *session) full(live registry.Liveness, draft, trouble string) error {
 		Draft: draft, Trouble: trouble, ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
 		Environ: a.Environ, Now: a.Now, Alive: client.Alive,
 		Send: func(c inbox.Command) (string, error) { return client.Drop(a.name, a.dir, c) },
-		Rest: client.Rest,
+		Rest: client.Rest, ShowCommit: a.ShowCommit,
 	}, a.Program())
 	for _, text := range outcome.Unsent {
 		cli.Tell(a.Stderr, "not sent: %s", text)

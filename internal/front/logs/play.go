@@ -31,7 +31,7 @@ func Play(e *cli.Env, src Source, o ReplayOptions, verbose bool) error {
 		spans.Last = 0
 	}
 	return tui.Play(context.Background(), tui.Options{
-		Name: filepath.Base(src.Path), Dir: src.Path, Verbose: verbose, Environ: e.Environ, Now: e.Now,
+		Name: filepath.Base(src.Path), Dir: src.Path, Verbose: verbose, Environ: e.Environ, Now: e.Now, ShowCommit: e.ShowCommit,
 		Replay: &tui.Replay{From: o.From, First: spans.First, Last: spans.Last, Speed: o.Speed},
 	}, e.Program())
 }
