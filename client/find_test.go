@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { lock.Release() })
-		if err := registration.Put(home, registry.Entry{Name: l.name, Dir: dir, Project: l.project, PID: os.Getpid(), Started: time.Unix(int64(i), 0)}); err != nil {
+		if err := registry.Put(home, registry.Entry{Name: l.name, Dir: dir, Project: l.project, PID: os.Getpid(), Started: time.Unix(int64(i), 0)}); err != nil {
 			t.Fatal(err)
 		}
 		if l.project != mill || l.name != "a" {
@@ -84,7 +84,7 @@ func TestFindNamesAllCandidates(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := registration.Put(home, registry.Entry{Name: "a", Dir: dir, Project: filepath.Join(root, project), Started: time.Unix(1, 0)}); err != nil {
+		if err := registry.Put(home, registry.Entry{Name: "a", Dir: dir, Project: filepath.Join(root, project), Started: time.Unix(1, 0)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -22,9 +27,12 @@ import (
 type Start struct {
 	Project string // the folder that the agent works in; empty for the current one
 	Name    string // of a new loop; empty for the git branch's, or the folder's
-	Prompt  string // of every iteration; empty with Flags that say where it is
-	Agent   string // its command, such as claude
-	Model   string // in the agent's own spelling
+	// Numbered lets a number follow the name where another loop has it.
+	Numbered bool
+	ID       string // of a new loop, as NewID makes it; empty for one that is made
+	Prompt   string // of every iteration; empty with Flags that say where it is
+	Agent    string // its command, such as claude
+	Model    string // in the agent's own spelling
 	// Iterations at most; 0 leaves the settings' number.
 	Iterations int
 	Set        map[string]string // other settings, such as limits.cost
@@ -47,6 +55,9 @@ type ProgramError struct {
 
 func (e *ProgramError) Error() string { return e.Text }
 
+// NewID makes an id, which no other loop has, for a loop that is started later.
+func NewID(now time.Time) string { return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() }
+
 // Start runs the program, which starts a detached runner, and returns the loop once its agent runs
 // or the loop has ended. The loop lives on when this process ends. No person is asked: what needs a
 // person's word, such as trust in the settings of a project, is a *ProgramError, as every refusal
@@ -56,12 +67,18 @@ func (s Start) Start(ctx context.Context) (registry.Status, error) {
 	if s.Name != "" {
 		args = append(args, s.Name)
 	}
+	if s.Numbered {
+		args = append(args, "--numbered")
+	}
+	if s.ID != "" {
+		args = append(args, "--id="+s.ID)
+	}
 	return s.run(ctx, append(args, s.flags()...))
 }
 
 // Resume continues a loop that has ended or whose runner died, with the prompt that it has.
-// Project, Name and Prompt do not count. A limit that ended the loop has to be raised by Iterations
-// or Set.
+// Project, Name, ID and Prompt do not count. A limit that ended the loop has to be raised by
+// Iterations or Set. A loop that has nothing left to do ends at once: its Head says so.
 func (s Start) Resume(ctx context.Context, loop registry.Status) (registry.Status, error) {
 	s.Project, s.Prompt = loop.Project, ""
 	return s.run(ctx, append([]string{"start", "--detach", "--json", "--resume", loop.Dir}, s.flags()...))
@@ -124,12 +141,17 @@ func (s Start) run(ctx context.Context, args []string) (registry.Status, error) 
 		return registry.Status{}, fmt.Errorf("run %s: %w", cmd.Path, cmp.Or(context.Cause(ctx), err))
 	}
 	var started struct {
-		Dir string `json:"dir"`
+		Dir   string           `json:"dir"`
+		Ended *event.LoopEnded `json:"ended"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &started); err != nil {
 		return registry.Status{}, fmt.Errorf("read what %s printed: %w", cmd.Path, err)
 	}
-	return At(started.Dir)
+	loop, err := At(started.Dir)
+	if err == nil && started.Ended != nil {
+		loop.Head.Status, loop.Head.Reason = started.Ended.Status, string(started.Ended.Reason)
+	}
+	return loop, err
 }
 
 // programError takes what the program printed on stderr apart: the error with its hint, and notes.

@@ -39,7 +39,7 @@ func TestStartReturnsTheLoop(t *testing.T) {
 	}
 	path, arguments := program(t, `read prompt; [ "$prompt" = "do it" ] || exit 2; printf '{"name":"one","dir":"`+dir+`","pid":7}\n'`)
 	s := Start{
-		Project: t.TempDir(), Name: "one", Prompt: "do it\n", Agent: "claude", Iterations: 3,
+		Project: t.TempDir(), Name: "one", Prompt: "do it\n", Agent: "claude", Iterations: 3, Numbered: true, ID: "01JD0000000000000000000000",
 		Set: map[string]string{"limits.cost": "2", "a": "b"}, Flags: []string{"--worktree"}, Program: path,
 	}
 	loop, err := s.Start(t.Context())
@@ -47,7 +47,7 @@ func TestStartReturnsTheLoop(t *testing.T) {
 		t.Fatalf("%+v %v", loop, err)
 	}
 	want := []string{
-		"start", "--detach", "--json", "one", "--prompt=-", "--agent=claude",
+		"start", "--detach", "--json", "one", "--numbered", "--id=01JD0000000000000000000000", "--prompt=-", "--agent=claude",
 		"--maximum-iterations=3", "--set=a=b", "--set=limits.cost=2", "--worktree",
 	}
 	if got := arguments(); !slices.Equal(got, want) {

@@ -37,12 +37,16 @@ func (l *Loop) Seq() event.Seq { return l.state.Seq }
 // View is what is true of a loop after the event Seq.
 type View struct {
 	registry.Summary
+	ID        string // its ULID
 	Name      string
 	Project   string           // absolute path of the folder that the agent works in
 	Agents    []event.Agent    // in order of preference; a single one for most loops
 	Reviewers int              // how many of Agents, at their end, only review
 	Ended     *event.LoopEnded // why and how it ended; nil while it has not
 	Until     time.Time        // of a loop that waits for a moment
+	Resting   bool             // nothing happens until a person resumes it, or answers its question
+	Signalled bool             // a signal to the runner stops it, not a command of a person
+	Rules     event.Rules      // the settings that decide now
 
 	Begun int    // iterations that have begun
 	Open  bool   // an iteration is open
@@ -57,6 +61,7 @@ type View struct {
 	// Story is what the last iteration that began does with the stories of a plan; nil for a loop
 	// without a plan, and before the first iteration.
 	Story *Story
+	Plan  []event.StoryState // the stories of a plan, in its order
 	// Commands are those that were received and have not taken effect.
 	Commands []event.CommandReceived
 	// Edited are the files of guardrails and settings that the agent changed and no person has
@@ -99,6 +104,16 @@ type Question struct {
 // Open reports whether the question has no answer.
 func (q Question) Open() bool { return q.AnsweredAt.IsZero() }
 
+// OpenQuestions are the questions without an answer, by number.
+func (v *View) OpenQuestions() (open []Question) {
+	for _, q := range v.Questions {
+		if q.Open() {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
 // Iteration is what one iteration came to: iterations/NNN.json.
 type Iteration struct {
 	N           int           `json:"n"`
@@ -140,8 +155,10 @@ type Commit = struct {
 // View returns what is true now. Later calls of Fold do not change it.
 func (l *Loop) View() View {
 	s := &l.state
+	awaited, _ := s.Questions.Awaited() // once it is answered, the wait is about to end
 	v := View{
-		Summary: s.Summary(), Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Reviewers: s.Rules.Reviewers, Ended: s.Lifecycle.Ended,
+		Summary: s.Summary(), ID: s.Lifecycle.ID, Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Reviewers: s.Rules.Reviewers, Ended: s.Lifecycle.Ended,
+		Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || awaited > 0), Signalled: s.Commands.Signal, Rules: s.Rules, Plan: s.Stories.States,
 		Begun: s.Budget.Count(s.Rules).Begun, Open: s.Lifecycle.Phase != policy.Between, Doing: s.Doing(),
 		Used: s.Budget.Total.Usage, CostUnknown: s.Budget.Total.Unknown, TokensUnknown: s.Budget.Total.TokensUnknown,
 		Ticked: s.Completion.Ticked, Boxes: s.Completion.Boxes, Edited: s.FileChanges.Unaccepted(),

@@ -44,7 +44,7 @@ func TestView(t *testing.T) {
 			Seq: 12, Status: event.StatusRunning, Iteration: 2, MaximumIterations: 4, Since: noon, At: noon, Cost: &usd,
 			TokensIn: &in, TokensOut: &out, Agent: "pi",
 		},
-		Name: "demo", Project: "/p", Agents: []event.Agent{{Protocol: "pi"}}, Begun: 2, Open: true, Doing: "its prompt is ready",
+		Name: "demo", Project: "/p", Agents: []event.Agent{{Protocol: "pi"}}, Begun: 2, Open: true, Doing: "its prompt is ready", Rules: event.Rules{MaximumIterations: 4},
 		Used:     event.Usage{In: 3, Out: 2, USD: &usd},
 		Commands: []event.CommandReceived{{ID: "c", Kind: "steer", From: "cli", Text: "x"}},
 		More:     "up to 2 more iterations",

@@ -1,5 +1,5 @@
-// Package registry lists the loops of this machine and says whether each of them is alive. It only
-// reads.
+// Package registry lists the loops of this machine and says whether each of them is alive. A runner
+// writes the entry of its loop; a list adds one that it finds without an entry.
 //
 //	statuses, err := registry.Survey(home, nil)
 //	for _, s := range statuses {
@@ -8,6 +8,9 @@
 //
 // # Guarantees
 //
+//   - Two project folders never share an entry: the name of its file contains a slug of the folder
+//     and a hash of all of it.
+//   - A reader never sees half an entry.
 //   - The kernel decides liveness. A loop is alive exactly while a process holds the exclusive lock
 //     on its run.lock. A runner that was killed in any way is dead at once, also while processes
 //     that it started live on.
@@ -22,7 +25,7 @@
 //
 // # Not here
 //
-// Writing entries and taking locks (the runner does that), what a loop did (journal), the rest of
+// Taking locks (the runner does that), what a loop did (journal), the rest of
 // state.json (projector), commands (inbox). Strings from entries and states are returned as the
 // files have them: the printer neutralises control characters.
 package registry

@@ -28,7 +28,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = registration.Put(home, registry.Entry{
+	err = registry.Put(home, registry.Entry{
 		Name: registration.SlugName("Fix/Login"), Dir: loopDir, Project: dir, Agent: "pi", PID: os.Getpid(), Started: time.Now(),
 	})
 	if err != nil {

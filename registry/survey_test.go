@@ -65,7 +65,7 @@ func TestSurvey(t *testing.T) {
 	var want []surveyed
 	for _, l := range loops {
 		e := entryOf(l.name, project)
-		if err := errors.Join(os.MkdirAll(e.Dir, 0o700), registration.Put(home, e)); err != nil {
+		if err := errors.Join(os.MkdirAll(e.Dir, 0o700), registry.Put(home, e)); err != nil {
 			t.Fatal(err)
 		}
 		if l.lock != "" {
@@ -87,7 +87,7 @@ func TestSurvey(t *testing.T) {
 		l.want.Name = l.name
 		want = append(want, l.want)
 	}
-	if err := registration.Put(home, entryOf("l-gone", project)); err != nil {
+	if err := registry.Put(home, entryOf("l-gone", project)); err != nil {
 		t.Fatal(err)
 	}
 	want = append(want, surveyed{Name: "l-gone", Status: event.StatusUnknown, Gone: true})
@@ -119,7 +119,7 @@ func TestSurveyShowsUnreadableEntries(t *testing.T) {
 	linked := entryOf("linked", project)
 	state := entryOf("state-is-a-fifo", project)
 	for _, e := range []registry.Entry{linked, state} {
-		if err := errors.Join(os.MkdirAll(e.Dir, 0o700), registration.Put(home, e)); err != nil {
+		if err := errors.Join(os.MkdirAll(e.Dir, 0o700), registry.Put(home, e)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,10 +4,10 @@ package main
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/front/acpserver"
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 type acpVerb struct {
@@ -31,9 +31,23 @@ func (acpVerb) Help() string {
 
 // Run serves the client at stdin and stdout until it leaves. The loops do not notice.
 func (v *acpVerb) Run(e *cli.Env) error {
-	start := launch.Start{Name: v.Name}
-	start.Agent, start.Protocol, start.Model, start.MaximumIterations = v.Agent, v.Protocol, v.Model, v.MaximumIterations
-	start.Set, start.AllowSharedWorktree, start.Trust = v.Set, v.AllowSharedWorktree, v.Trust
+	start, err := e.Starter()
+	if err != nil {
+		return err
+	}
+	start.Name, start.Agent, start.Model, start.Set = v.Name, v.Agent, v.Model, v.Set
+	if v.Protocol != "" {
+		start.Flags = append(start.Flags, "--protocol="+v.Protocol)
+	}
+	if v.MaximumIterations != nil {
+		start.Flags = append(start.Flags, "--maximum-iterations="+strconv.Itoa(*v.MaximumIterations))
+	}
+	if v.AllowSharedWorktree {
+		start.Flags = append(start.Flags, "--allow-shared-worktree")
+	}
+	if v.Trust {
+		start.Flags = append(start.Flags, acpserver.Trust)
+	}
 	if e.StdinIsTerminal() {
 		cli.Tell(e.Stderr, "an editor starts this: stdin takes messages of the Agent Client Protocol; ctrl-d ends it")
 	}

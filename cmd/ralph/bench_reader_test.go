@@ -156,7 +156,7 @@ func streamDrafts(b testing.TB) (drafts []event.Draft) {
 // enlist puts a loop into the registry.
 func (p *binary) enlist(b testing.TB, name, protocol string) {
 	b.Helper()
-	err := registration.Put(p.home, registry.Entry{
+	err := registry.Put(p.home, registry.Entry{
 		Name: name, Dir: p.dir(name), Project: p.project, ID: "01M7ZG7MMYVFD9GXSY2ZE2N2KQ", Agent: protocol,
 		Host: "mill", PID: os.Getpid(), Started: time.Now(), Version: "1.0.0",
 	})

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -68,7 +67,7 @@ func TestBoardReadsFacts(t *testing.T) {
 	died.iterate(1, "One.")
 	died.register()
 	registered := registry.Entry{Name: "gone", Dir: filepath.Join(died.env.Cwd, ".ralph", "gone"), Project: died.env.Cwd, ID: "x", Agent: "pi", Started: begin}
-	died.must(registration.Put(home, registered))
+	died.must(registry.Put(home, registered))
 
 	loader := board.NewLoader(works.env)
 	for range 2 { // the second time from memory

@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -204,7 +203,7 @@ func (p *place) journalOf(name string, began time.Time) (w *journal.Writer, now 
 	p.Helper()
 	dir := p.loop(name)
 	p.must(os.MkdirAll(dir, 0o700))
-	p.must(registration.Put(p.home, registry.Entry{
+	p.must(registry.Put(p.home, registry.Entry{
 		Name: name, Dir: dir, Project: p.dir, ID: "01JD000000000000000000000A", Agent: "claude", Host: "mill", PID: 7, Started: began, Version: "1.0.0",
 	}))
 	n := 0

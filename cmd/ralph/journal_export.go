@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/verb/journaltool"
 )
 
@@ -39,5 +40,5 @@ func (v *journalExportVerb) Run(e *cli.Env) error {
 	case v.To != "" || v.Content:
 		return cli.Refuse("add --otlp", "--to and --content are about a trace")
 	}
-	return journaltool.Export(e, v.Place, v.Output, v.Force)
+	return logs.Export(e, v.Place, v.Output, v.Force)
 }

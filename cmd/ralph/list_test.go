@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -29,7 +28,7 @@ func machine(t *testing.T) *recorded {
 	dead.iterate(1, "One.")
 	dead.register()
 	gone := registry.Entry{Name: "gone", Dir: filepath.Join(r.env.Cwd, cli.RalphFolder, "gone"), Project: r.env.Cwd, ID: "x", Agent: "claude", Started: begin}
-	r.must(registration.Put(r.env.Home, gone))
+	r.must(registry.Put(r.env.Home, gone))
 	return r
 }
 

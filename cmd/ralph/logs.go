@@ -2,7 +2,8 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/verb/journaltool"
+	"github.com/ralph-loop/ralph/internal/front/logs"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 )
 
 type logsVerb struct {
@@ -35,9 +36,9 @@ func (logsVerb) Help() string {
 
 // Run prints one line for each event.
 func (v *logsVerb) Run(e *cli.Env) error {
-	return journaltool.Log(e, v.Source, journaltool.LogOptions{
-		All: v.All, Types: v.Type, Tool: v.Tool, Iterations: v.Iteration, Since: v.Since, Until: v.Until,
-		Lines: v.Lines, Follow: v.Follow, JSON: v.JSON,
+	return logs.Print(e, v.Source, logs.Options{
+		Options: filter.Options{Types: v.Type, Tool: v.Tool, Iterations: v.Iteration, Since: v.Since, Until: v.Until},
+		All:     v.All, Lines: v.Lines, Follow: v.Follow, JSON: v.JSON,
 		Grep: v.Grep, Regexp: v.Regexp, Case: v.Case, Context: v.Context,
 	})
 }

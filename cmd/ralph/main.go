@@ -3,9 +3,11 @@
 package main
 
 import (
+	"context"
 	"os"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -31,6 +33,9 @@ func run(args []string) int {
 	e, err := cli.NewEnv()
 	if err != nil {
 		return cli.Report(os.Stderr, err)
+	}
+	e.ShowCommit = func(ctx context.Context, project, commit string) (string, error) {
+		return repo.Show(ctx, project, commit)
 	}
 	code := perform(e, args)
 	if code == event.ExitUsage && len(args) > 0 && args[0] == "hook" {

@@ -34,7 +34,7 @@ func newPiFlood(t *testing.T) *piFlood {
 	dir := f.loop("demo")
 	f.must(os.MkdirAll(dir, 0o700))
 	const id = "01JD0000000000000000000000"
-	f.must(registration.Put(f.home, registry.Entry{Name: "demo", Dir: dir, Project: f.dir, ID: id, Agent: "pi", Started: time.Now()}))
+	f.must(registry.Put(f.home, registry.Entry{Name: "demo", Dir: dir, Project: f.dir, ID: id, Agent: "pi", Started: time.Now()}))
 	lock, err := registration.Acquire(dir)
 	f.must(err)
 	rec, err := journal.Recover(dir, journal.Options{})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/verb/journaltool"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
@@ -48,8 +49,8 @@ func (v *replayVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	o := journaltool.ReplayOptions{From: v.From, Iterations: v.Iteration, Speed: speed}
-	src, err := journaltool.Open(e, v.Source)
+	o := logs.ReplayOptions{From: v.From, Iterations: v.Iteration, Speed: speed}
+	src, err := logs.Open(e, v.Source)
 	if err != nil {
 		return err
 	}
@@ -58,21 +59,21 @@ func (v *replayVerb) Run(e *cli.Env) error {
 		return journaltool.Redecide(e, src, v.JSON)
 	case v.Cast != "":
 		view := render.Options{Color: v.Color != "never", Verbose: v.Verbose, Time: v.Time, Diffs: true, Location: time.Local}
-		return journaltool.Cast(e, src, o, journaltool.CastOptions{
+		return logs.Cast(e, src, o, logs.CastOptions{
 			File: v.Cast, Overwrite: v.Overwrite, Size: v.Size, Idle: v.Idle, View: view, Plain: v.Plain || v.Time,
 		})
 	}
 	if !v.Plain && !v.JSON && !v.Time && v.Lines == 0 && v.Color == "auto" && src.Plays(e) {
-		return journaltool.Play(e, src, o, v.Verbose)
+		return logs.Play(e, src, o, v.Verbose)
 	}
 	view := attach.ViewOptions{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), Color: v.Color}.New(e, e.Stdout)
-	return journaltool.Replay(src, view, o)
+	return logs.Replay(src, view, o)
 }
 
 func (v *replayVerb) speed(terminal bool) (float64, error) {
 	switch {
 	case v.Speed != "":
-		return journaltool.ParseSpeed(v.Speed)
+		return logs.ParseSpeed(v.Speed)
 	case v.Cast != "":
 		return playback.RealTime, nil
 	case terminal && !v.JSON:

@@ -22,7 +22,7 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	state, err := cli.OpenState(s)
+	state, err := statuspage.Open(s)
 	if err != nil {
 		return err
 	}

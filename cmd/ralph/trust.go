@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/core/story"
+	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/render"
@@ -38,7 +40,7 @@ func (v *trustVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	commands, err := v.review(e, func() cli.TrustReview { return e.ReviewCommands(e.PlanCommands()) })
+	commands, err := v.review(e, func() cli.TrustReview { return e.ReviewCommands(planCommands(e.Root())) })
 	if err != nil {
 		return err
 	}
@@ -100,4 +102,18 @@ func (v *trustVerb) revoke(e *cli.Env) error {
 		cli.Tell(e.Stderr, "the settings of this project were not trusted")
 	}
 	return nil
+}
+
+// planCommands returns the verifyCommands of ralph/tasks.json; none if there is no such file or it
+// cannot be read.
+func planCommands(project string) []string {
+	data, err := plan.ReadTasks(project)
+	if err != nil {
+		return nil
+	}
+	list, _ := story.Parse(data)
+	if list == nil {
+		return nil
+	}
+	return list.VerifyCommands
 }

@@ -132,7 +132,7 @@ func (r *recorded) end(reason event.Reason, why string) {
 // register makes the loop known to this machine.
 func (r *recorded) register() {
 	r.t.Helper()
-	r.must(registration.Put(r.env.Home, registry.Entry{
+	r.must(registry.Put(r.env.Home, registry.Entry{
 		Name: r.name, Dir: r.dir, Project: r.env.Cwd, ID: "01JD000000000000000000000A", Agent: "pi", Host: "mill", Started: begin,
 	}))
 	r.must(safefile.WriteFile(filepath.Join(r.dir, loopstate.StateFile), loopstate.Encode(&r.state), 0o600))

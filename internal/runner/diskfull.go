@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -21,7 +22,7 @@ import (
 // runner had died.
 
 // reserveFile occupies that space in the loop's folder while the runner lives.
-const reserveFile = "reserve"
+const reserveFile = loopfolder.Reserve
 
 // reserveSize is enough for a segment with its checkpoint, the projections and runner.log.
 const reserveSize = 256 << 10

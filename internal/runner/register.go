@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -33,7 +32,7 @@ func (r *runner) register(state *loopstate.State) error {
 	all.Go(func() { reserved = r.reserve() })
 	all.Go(func() { synced = r.syncLoopFolder() })
 	all.Go(func() {
-		if entered = registration.Put(r.Home, entry); entered == nil {
+		if entered = registry.Put(r.Home, entry); entered == nil {
 			entered = r.syncEntry()
 		}
 	})

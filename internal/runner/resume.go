@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -77,7 +78,7 @@ func Edited(dir, project string, s *loopstate.State) ([]guardrail.Change, error)
 }
 
 // frozenFile is the loop's config.json.
-const frozenFile = "config.json"
+const frozenFile = loopfolder.Config
 
 // FrozenText reads the loop's config.json. The agent can replace it; a FIFO does not block.
 func FrozenText(dir string) ([]byte, error) {

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
 	"github.com/ralph-loop/ralph/internal/effect/task"
-	"github.com/ralph-loop/ralph/internal/front/shellguard"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -189,7 +189,7 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		p.Write, p.Hide = append(p.Write, r.Dir), append(p.Hide, people)
 	}
 	p.Protect = append(p.Protect, filepath.Join(agents, inbox.RejectedFolder))
-	p.Ralph = append(p.Ralph, shellguard.LoopFiles(r.Dir)...)
+	p.Ralph = append(p.Ralph, loopfolder.Files(r.Dir)...)
 	if r.Tree == r.Project {
 		p.Ralph = append(p.Ralph, filepath.Join(r.Project, ".ralph"))
 	}

@@ -27,6 +27,12 @@ var CommandKinds = []CommandKind{
 	CommandAsk, CommandAnswer, CommandWithdraw,
 }
 
+// FromAgent is the sender of a command of the loop's own agent; its name may follow after a colon.
+const FromAgent = "agent"
+
+// MaxQuestions is how many questions of a loop may be open; more are refused.
+const MaxQuestions = 32
+
 // ParseCommandKind returns the kind of that name.
 func ParseCommandKind(text string) (CommandKind, error) {
 	return parse(text, "a kind of command", CommandKinds...)

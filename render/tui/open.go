@@ -11,7 +11,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
@@ -136,11 +135,11 @@ func (m *model) showDiff() tea.Cmd {
 		return nil
 	}
 	commit, project, dir := m.side.item(n).commit, m.view.Project, m.o.Dir
-	ctx, theme, o := m.ctx, m.theme, m.pageOptions()
+	ctx, theme, o, showCommit := m.ctx, m.theme, m.pageOptions(), m.o.ShowCommit
 	m.say(toneDim, fmt.Sprintf("reading the changes of iteration %d …", n))
 	return func() tea.Msg {
-		if commit != "" {
-			text, err := repo.Show(ctx, project, commit)
+		if commit != "" && showCommit != nil {
+			text, err := showCommit(ctx, project, commit)
 			if err == nil {
 				return pagerMsg{title: fmt.Sprintf("Iteration %d: commit %s", n, render.Clean(commit)), text: diffRows(text, theme)}
 			}

@@ -36,6 +36,9 @@ type Options struct {
 	// Alive returns a context that ends when no runner holds the loop's lock. heard is set when an
 	// event comes.
 	Alive func(ctx context.Context, dir string, heard *atomic.Bool) context.Context
+	// ShowCommit returns a commit of a project as text, which need not be clean; nil if none can be
+	// read.
+	ShowCommit func(ctx context.Context, project, commit string) (string, error)
 	// Rest iterates over the events after seq that are in the journal now.
 	Rest func(dir string, seq event.Seq) iter.Seq2[event.Event, error]
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,5 +50,24 @@ func TestListShowsWhatHurt(t *testing.T) {
 	}
 	if got := strings.Join(words, " "); got != "failing refused stuck done failed failing refused stuck" {
 		t.Errorf("%s", got)
+	}
+}
+
+// The diff of an iteration is its commit, as the program shows it.
+func TestDiffIsOfCommit(t *testing.T) {
+	var asked string
+	b := newBench(t, Options{ShowCommit: func(_ context.Context, project, commit string) (string, error) {
+		asked = project + " " + commit
+		return "commit c0ffee\n\n+tabs\x1b[2J\n", nil
+	}})
+	b.view.Project = "/mill"
+	b.side.item(3).commit = "c0ffee"
+	b.types("<esc>", "d")
+	b.shows("Iteration 3: commit c0ffee", "+tabs")
+	if asked != "/mill c0ffee" {
+		t.Errorf("it was asked for %q", asked)
+	}
+	if strings.Contains(b.View().Content, "\x1b[2J") {
+		t.Error("a command to the terminal is in it")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -42,7 +41,7 @@ func eighth(seed uint64) scenario {
 func (a *agent) wonder() {
 	if a.w.scenario.questions > 0 && a.w.chance(a.w.scenario.questions) {
 		a.w.users.drop(event.CommandReceived{
-			Kind: event.CommandAsk, From: policy.FromAgent + ":sim", Text: a.w.long(fmt.Sprintf("which way, %d?", a.w.rng.IntN(8))),
+			Kind: event.CommandAsk, From: event.FromAgent + ":sim", Text: a.w.long(fmt.Sprintf("which way, %d?", a.w.rng.IntN(8))),
 			Blocks: a.w.chance(a.w.scenario.blocking),
 		})
 	}
@@ -58,7 +57,7 @@ func (p *users) reply() event.CommandReceived {
 	}
 	c := event.CommandReceived{Kind: event.CommandAnswer, Question: 1 + p.w.rng.IntN(asked+2), Text: fmt.Sprintf("left %d", len(p.commands))}
 	if p.w.rng.IntN(10) == 0 {
-		c.From = policy.FromAgent + ":sim"
+		c.From = event.FromAgent + ":sim"
 	}
 	return c
 }
@@ -123,7 +122,7 @@ func (w *world) checkQuestions(events []event.Event) {
 			if !q.open[p.Number] {
 				w.violate(questionsAnswered, "event %d: question %d is answered, and is not open", e.Seq, p.Number)
 			}
-			if q.from[p.Command] == policy.FromAgent+":sim" {
+			if q.from[p.Command] == event.FromAgent+":sim" {
 				w.violate(questionsAnswered, "event %d: the agent answers its question %d", e.Seq, p.Number)
 			}
 		case event.TypeCompletionAccepted:

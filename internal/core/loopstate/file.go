@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -61,8 +62,8 @@ func (s *State) Summary() registry.Summary {
 
 // Names of projections in a loop's folder.
 const (
-	StateFile     = "state.json"
-	IterationsDir = "iterations"
+	StateFile     = loopfolder.State
+	IterationsDir = loopfolder.Iterations
 )
 
 // Encode returns state.json. Its first line holds only the summary, so that package registry can

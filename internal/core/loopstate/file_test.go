@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -90,7 +89,7 @@ func TestSurveyShowsStateJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home, project := t.TempDir(), t.TempDir()
 			dir := filepath.Join(project, ".ralph", "demo")
-			if err := errors.Join(os.MkdirAll(dir, 0o700), registration.Put(home, registry.Entry{Name: "demo", Dir: dir, Project: project, Started: noon})); err != nil {
+			if err := errors.Join(os.MkdirAll(dir, 0o700), registry.Put(home, registry.Entry{Name: "demo", Dir: dir, Project: project, Started: noon})); err != nil {
 				t.Fatal(err)
 			}
 			s := folded(t, story...)

@@ -41,8 +41,6 @@ type Question struct {
 }
 
 const (
-	// MaxQuestions is how many questions may be open; more are refused.
-	MaxQuestions = 32
 	// answeredKept is how many questions stay in the state after the agent has their answer.
 	answeredKept = 32
 	answerMost   = 1000
@@ -148,7 +146,7 @@ func (q *Questions) Blocking() []int {
 // Ask returns the event of a new question, or why it is refused.
 func (q *Questions) Ask(m Message) (asked event.QuestionAsked, refused string) {
 	open := q.Open()
-	if len(open) >= MaxQuestions {
+	if len(open) >= event.MaxQuestions {
 		return asked, fmt.Sprintf("%d questions are open already", len(open))
 	}
 	for _, x := range open {
@@ -159,12 +157,9 @@ func (q *Questions) Ask(m Message) (asked event.QuestionAsked, refused string) {
 	return event.QuestionAsked{Number: q.Asked + 1, Text: m.Text, Choices: m.Choices, Blocks: m.Blocks, Command: m.ID}, ""
 }
 
-// FromAgent is the sender of a command of the loop's own agent; its name may follow after a colon.
-const FromAgent = "agent"
-
 // Answer returns the event of an answer, or why it is refused.
 func (q *Questions) Answer(m Message) (answered event.QuestionAnswered, refused string) {
-	if m.From == FromAgent || strings.HasPrefix(m.From, FromAgent+":") {
+	if m.From == event.FromAgent || strings.HasPrefix(m.From, event.FromAgent+":") {
 		return answered, "an agent cannot answer its own questions"
 	}
 	at := slices.IndexFunc(q.List, func(x Question) bool { return x.Number == m.Question })

@@ -57,7 +57,7 @@ func TestQuestionsAreAnsweredOnce(t *testing.T) {
 
 func TestAskedQuestionsAreLimited(t *testing.T) {
 	q := &policy.Questions{}
-	for n := range policy.MaxQuestions {
+	for n := range event.MaxQuestions {
 		asked, why := q.Ask(policy.Message{Text: fmt.Sprint("which ", n)})
 		if why != "" || asked.Number != n+1 {
 			t.Fatalf("question %d: number %d, %q", n+1, asked.Number, why)

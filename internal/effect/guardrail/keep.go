@@ -9,11 +9,12 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 )
 
 // KeptDir is the folder in a loop's folder with the content of the protected files, each named by
 // its SHA-256.
-const KeptDir = "guardrail-files"
+const KeptDir = loopfolder.Guardrails
 
 // Records returns all entries of the snapshot, including absent files, settings first.
 func (s *FileSnapshot) Records() []Record {

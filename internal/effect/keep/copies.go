@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -17,7 +18,7 @@ import (
 
 // FoundDir is the folder in a loop's folder with files as they were before they were replaced, and
 // with what a sandbox set aside.
-const FoundDir = "put-back"
+const FoundDir = loopfolder.PutBack
 
 // CopyFound keeps the content of a file in the loop's folder before the file is replaced: a person may
 // have written it. It returns the name of the copy there, which is durable. The same content is

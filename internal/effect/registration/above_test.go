@@ -42,7 +42,7 @@ func TestRunnerAmongAncestors(t *testing.T) {
 	if name := look(below, dir); name != "one" {
 		t.Errorf("by its folder it found %q", name)
 	}
-	if err := Put(home, want); err != nil {
+	if err := registry.Put(home, want); err != nil {
 		t.Fatal(err)
 	}
 	if loop, _, err := RunnerAmong(home, below, dir); err != nil || loop.ID != want.ID {

@@ -52,6 +52,9 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("loop %s is already run by pid %d on %s since %s", e.Loop, e.PID, e.Host, e.Since.Format(time.RFC3339))
 }
 
+// Usage says that a person has to change something.
+func (*HeldError) Usage() {}
+
 // ErrNoFolder says that the loop's folder is missing, as after a move to the archive.
 var ErrNoFolder = errors.New("the loop's folder is not there")
 

@@ -28,8 +28,11 @@ type HomeError struct{ err error }
 func (e *HomeError) Error() string { return "use ralph's home: " + e.err.Error() }
 func (e *HomeError) Unwrap() error { return e.err }
 
+// Usage says that a person has to change something.
+func (*HomeError) Usage() {}
+
 // Hint returns the next step.
-func (e *HomeError) Hint() string {
+func (*HomeError) Hint() string {
 	return "the registry of loops is there: make it writable, or set RALPH_HOME to a folder that is"
 }
 

@@ -26,6 +26,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
@@ -34,7 +35,7 @@ import (
 // The names in a loop's folder.
 const (
 	Folder = "worktree"
-	Record = "worktree.json"
+	Record = loopfolder.Worktree
 	// MergeFolder is a worktree of the result of a merge. A merge that was killed leaves it.
 	MergeFolder = "merging"
 )

@@ -1,7 +1,7 @@
 // Package acpserver is ralph as an agent of the Agent Client Protocol, over stdin and stdout: an
 // editor starts loops, watches and steers them as it does with any agent.
 //
-//	server := acpserver.New(env, launch.Start{}, os.Stdout)
+//	server := acpserver.New(env, start, os.Stdout)
 //	err := server.Serve(ctx, os.Stdin)
 //
 // # How the words of ACP and of ralph correspond

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -139,7 +138,7 @@ func TestOwnAgentIsNamed(t *testing.T) {
 	c := w.client(plainClient, cli.LoopDirVariable+"="+l.dir)
 	c.load(demoID)
 	c.prompt(demoID, "/answer 1 mine")
-	if sent := awaitCommands(l, 1); sent[0].Kind != inbox.Answer || sent[0].From != policy.FromAgent {
+	if sent := awaitCommands(l, 1); sent[0].Kind != inbox.Answer || sent[0].From != event.FromAgent {
 		t.Errorf("the inbox has %+v", sent[0])
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -110,7 +110,7 @@ func (x *session) prompt(c call, text string, cancels int) {
 	case rest == "" && kinds[name].IsMessage():
 		c.fail(invalid("there is no text: write it as in '/" + name + " leave the schema alone'"))
 	case name == "status":
-		x.tell(c, text, titleOf(registry.Status{Entry: l, Live: live, Head: state.Summary(), Died: !live.Alive && state.Ended == nil}))
+		x.tell(c, text, titleOf(registry.Status{Entry: l, Live: live, Head: state.Summary, Died: !live.Alive && state.Ended == nil}))
 	case !live.Alive || state.Ended != nil: // a runner that is about to exit takes nothing
 		x.resumeWith(c, l, name, rest)
 	case name == "answer":
@@ -121,7 +121,7 @@ func (x *session) prompt(c call, text string, cancels int) {
 }
 
 // say sends what a prompt says to a loop that lives.
-func (x *session) say(c call, l registry.Entry, text, name, rest string, state *loopstate.State) {
+func (x *session) say(c call, l registry.Entry, text, name, rest string, state *projector.View) {
 	if number := x.questionFor(rest, state); name == "" && number > 0 {
 		x.answerQuestion(c, l, text, number, rest)
 		return
@@ -139,7 +139,7 @@ func (x *session) say(c call, l registry.Entry, text, name, rest string, state *
 	if err == nil && len(last) > 0 {
 		t.after = last[0].Seq
 	}
-	resumes := state.NeedsResume() && sent.Kind.IsMessage()
+	resumes := state.Resting && sent.Kind.IsMessage()
 	if resumes {
 		t.resume = "not sent yet"
 	}

@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
 // asking is a question that the client shows as a form or as buttons.
 type asking struct {
 	x        *session
-	question policy.Question
+	question projector.Question
 	answered bool // the client has answered, and the loop does not have it yet
 }
 
@@ -30,8 +29,8 @@ const laterID = "later"
 // elsewhere, or is not needed any more.
 func (w *watch) showQuestions() {
 	open := map[int]bool{}
-	for _, q := range w.state.Questions.Open() {
-		if w.state.Ended != nil {
+	for _, q := range w.view.OpenQuestions() {
+		if w.view.Ended != nil {
 			break // a loop that has ended takes no answer
 		}
 		open[q.Number] = true
@@ -49,7 +48,7 @@ func (w *watch) showQuestions() {
 }
 
 // ask shows a question: as a form, as buttons, or as words where the client can do neither.
-func (x *session) ask(q policy.Question) {
+func (x *session) ask(q projector.Question) {
 	is := x.s.speaks()
 	method, params := "", object{"sessionId": x.id}
 	switch text := fmt.Sprintf("Question %d: %s", q.Number, clean(q.Text)); {
@@ -76,7 +75,7 @@ func (x *session) ask(q policy.Question) {
 }
 
 // askInWords shows a question in the conversation.
-func (x *session) askInWords(q policy.Question) {
+func (x *session) askInWords(q projector.Question) {
 	text := fmt.Sprintf("**Question %d:** %s", q.Number, clean(q.Text))
 	for _, choice := range q.Choices {
 		text += "\n- " + clean(choice)
@@ -89,7 +88,7 @@ func (x *session) askInWords(q policy.Question) {
 }
 
 // formOf is the form of a question. Any text may be an answer, also where there are choices.
-func formOf(q policy.Question) object {
+func formOf(q projector.Question) object {
 	own := object{"type": "string", "title": "Answer", "maxLength": inbox.MaxAnswer}
 	if len(q.Choices) == 0 {
 		return object{"type": "object", "properties": object{"text": own}, "required": []string{"text"}}
@@ -107,7 +106,7 @@ func formOf(q policy.Question) object {
 // optionsOf are the choices of a question as the options of a permission. A client that allows
 // everything by itself takes the first option that allows something, which must not be an answer:
 // only a person gives one.
-func optionsOf(q policy.Question) []object {
+func optionsOf(q projector.Question) []object {
 	options := []object{{"optionId": laterID, "name": "Answer later", "kind": "allow_once"}}
 	for i, choice := range q.Choices {
 		options = append(options, object{"optionId": choiceID(i), "name": clean(choice), "kind": "allow_once"})
@@ -216,7 +215,7 @@ func (s *Server) forget(id string) {
 }
 
 // answerIn reads the answer in a client's result; empty if there is none.
-func answerIn(result json.RawMessage, q policy.Question) string {
+func answerIn(result json.RawMessage, q projector.Question) string {
 	var r struct {
 		Outcome struct { // of a permission
 			Outcome string `json:"outcome"`
@@ -247,8 +246,8 @@ func answerIn(result json.RawMessage, q policy.Question) string {
 
 // questionFor returns the number of the question that a prompt answers, 0 if it is none: it is one
 // of the choices of a single open question, or the loop waits for the answer to a single one.
-func (x *session) questionFor(text string, state *loopstate.State) int {
-	open := state.Questions.Open()
+func (x *session) questionFor(text string, state *projector.View) int {
+	open := state.OpenQuestions()
 	number := 0
 	for _, q := range open {
 		for _, choice := range q.Choices {
@@ -260,15 +259,15 @@ func (x *session) questionFor(text string, state *loopstate.State) int {
 			}
 		}
 	}
-	if number == 0 && len(open) == 1 && state.NeedsResume() && !state.Paused {
-		number, _ = state.Questions.Awaited()
+	if number == 0 && len(open) == 1 && state.Resting {
+		number = state.Awaited
 	}
 	return number
 }
 
 // answer does what /answer asks for. The number may be left out if one question is open.
-func (x *session) answer(c call, l registry.Entry, text, rest string, state *loopstate.State) {
-	open := state.Questions.Open()
+func (x *session) answer(c call, l registry.Entry, text, rest string, state *projector.View) {
+	open := state.OpenQuestions()
 	word, answer, _ := strings.Cut(rest, " ")
 	number, err := strconv.Atoi(word)
 	if err != nil && len(open) == 1 {

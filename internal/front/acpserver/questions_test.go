@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 func TestQuestionIsAsked(t *testing.T) {
@@ -46,7 +46,7 @@ func TestQuestionIsAsked(t *testing.T) {
 
 func TestFirstOptionAnswersNothing(t *testing.T) {
 	t.Parallel()
-	options := optionsOf(policy.Question{Choices: []string{"a", "b"}})
+	options := optionsOf(projector.Question{Choices: []string{"a", "b"}})
 	if len(options) != 3 || options[0]["optionId"] != laterID || options[1]["name"] != "a" {
 		t.Errorf("the options are %v", options)
 	}

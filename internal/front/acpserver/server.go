@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 // What one client may have open.
@@ -23,7 +23,7 @@ const (
 // Server serves one client.
 type Server struct {
 	env  *cli.Env
-	base launch.Start
+	base client.Start
 	out  writer
 
 	starting sync.Mutex     // held while a loop is started
@@ -44,9 +44,9 @@ type peer struct {
 	notices bool // it shows notices beside the conversation
 }
 
-// New returns a server that writes to out. start holds what each new loop is started with; its
-// name and its prompt come from the client.
-func New(e *cli.Env, start launch.Start, out io.Writer) *Server {
+// New returns a server that writes to out. start runs ralph, and holds what each new loop is
+// started with; its folder and its prompt come from the client.
+func New(e *cli.Env, start client.Start, out io.Writer) *Server {
 	return &Server{
 		env: e, base: start, out: writer{out: out},
 		open: map[string]call{}, sessions: map[string]*session{}, asked: map[string]*asking{},

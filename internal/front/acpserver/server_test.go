@@ -1,7 +1,10 @@
 package acpserver
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -394,4 +397,35 @@ func awaitCommands(l *testLoop, n int) (all []inbox.Command) {
 		all = append(all, l.commands()...)
 	}
 	return all
+}
+
+// A session's first prompt runs ralph, which starts a loop with the session's id.
+func TestFirstPromptRunsProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	folder := t.TempDir()
+	w.program = filepath.Join(folder, "ralph")
+	script := "#!/bin/sh\nfor a; do echo \"$a\"; done > words; cat > task\necho 'ralph: a note' >&2\n" +
+		"echo 'ralph: error: not today' >&2\necho 'ralph: hint: come back' >&2\nexit 2\n"
+	must(t, os.WriteFile(w.program, []byte(script), 0o700))
+	c := w.client(plainClient)
+	var opened struct {
+		ID string `json:"sessionId"`
+	}
+	must(t, json.Unmarshal(c.request("session/new", `{"cwd":"`+folder+`","mcpServers":[]}`).Result, &opened))
+	g := c.answer(c.prompt(opened.ID, "make it"))
+	if g.Error == nil || g.Error.Message != "not today (come back)" {
+		t.Errorf("the answer is %s %+v", g.Result, g.Error)
+	}
+	if !strings.Contains(c.words(), "a note") {
+		t.Errorf("the words are %q", c.words())
+	}
+	words, err := os.ReadFile(filepath.Join(folder, "words"))
+	must(t, err)
+	if want := "start\n--detach\n--json\n--numbered\n--id=" + opened.ID + "\n--prompt=-\n--protocol=text\n"; string(words) != want {
+		t.Errorf("it was called with %q, want %q", words, want)
+	}
+	if task, err := os.ReadFile(filepath.Join(folder, "task")); err != nil || string(task) != "make it" {
+		t.Errorf("the task is %q, %v", task, err)
+	}
 }

@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -149,14 +148,23 @@ func (x *session) cancel() {
 	}
 }
 
-// present returns the state of the session's loop. Another loop may be in its folder meanwhile,
-// which this session is not about.
-func (x *session) present(l registry.Entry) (loopstate.State, error) {
-	state, err := loopstate.Open(l.Dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && l.ID != "" && state.Lifecycle.ID != l.ID {
-		return state, errGone
+// folded returns the session's loop as its files are now. Another loop may be in its folder
+// meanwhile, which this session is not about.
+func (x *session) folded(l registry.Entry) (*projector.Loop, error) {
+	loop, err := projector.Load(l.Dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && l.ID != "" && loop.View().ID != l.ID {
+		err = errGone
 	}
-	return state, err
+	return loop, err
+}
+
+// present returns what is true of the session's loop now.
+func (x *session) present(l registry.Entry) (projector.View, error) {
+	loop, err := x.folded(l)
+	if err != nil {
+		return projector.View{}, err
+	}
+	return loop.View(), nil
 }
 
 // errGone is the error of a loop whose folder was taken away.
@@ -291,7 +299,7 @@ func (x *session) refusedBy(p event.Payload) (refused *turn, why string) {
 }
 
 // settle answers the prompts whose turn is over in a state.
-func (x *session) settle(state *loopstate.State, gone bool) {
+func (x *session) settle(state *projector.View, gone bool) {
 	stop, failed, over := outcome(state, gone)
 	if !over || !gone && state.Ended == nil && x.asking() {
 		return
@@ -320,7 +328,7 @@ func (x *session) settle(state *loopstate.State, gone bool) {
 }
 
 // over reports whether the prompt is answered by a state in which the loop does nothing more.
-func (t *turn) over(state *loopstate.State, gone bool) bool {
+func (t *turn) over(state *projector.View, gone bool) bool {
 	switch {
 	case t.resumes:
 		return false

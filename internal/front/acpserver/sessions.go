@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -96,7 +96,7 @@ func (s *Server) newSession(ctx context.Context, params json.RawMessage) (any, *
 	if len(p.Servers) > 0 {
 		cli.Tell(s.env.Stderr, "the loop's agent has the MCP servers of its own settings; those of the client are not passed on")
 	}
-	x := &session{id: runner.NewID(s.env.Now()), cwd: p.Cwd}
+	x := &session{id: client.NewID(s.env.Now()), cwd: p.Cwd}
 	if problem := s.add(ctx, x); problem != nil {
 		return nil, problem
 	}

@@ -2,21 +2,18 @@ package acpserver
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/user"
+	"slices"
 	"strings"
-	"sync"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -28,22 +25,21 @@ func (x *session) startWith(c call, text string, cancels int) {
 		c.fail(invalid("there is no loop yet: the first prompt says what is to be done"))
 		return
 	}
-	start := x.s.base
-	start.ID, start.Apart = x.id, true
+	start, said := x.s.starter(x.cwd)
+	start.ID, start.Numbered = x.id, true
 	if name == "tasks" {
-		start.Tasks = true
+		start.Flags = append(start.Flags, "--tasks")
 	} else {
 		start.Prompt = rest
 	}
-	e, said := x.s.envAt(x.cwd)
-	err := x.s.one(func() error { return begin(e, &start) })
+	began, err := x.s.oneAtATime(func() (registry.Status, error) { return start.Start(context.Background()) })
 	x.warn(said.String())
 	if err != nil {
 		x.prompted.Store(false) // the next prompt begins again
-		c.fail(failure(err))
+		c.fail(failure(cli.Refusal(err)))
 		return
 	}
-	l := registry.Entry{Name: start.Name, Dir: start.Dir, Project: e.Root(), ID: x.id}
+	l := registry.Entry{Name: began.Name, Dir: began.Dir, Project: began.Project, ID: x.id}
 	x.mu.Lock()
 	x.loop = l
 	stop := x.cancels != cancels
@@ -70,24 +66,15 @@ func (x *session) resumeWith(c call, l registry.Entry, name, rest string) {
 		}
 	}
 	x.await(t) // before the loop can be resumed, and end again
-	e, said := x.s.envAt(l.Project)
-	start := launch.Start{Name: l.Dir, Resume: true, Apart: true}
-	start.Trust = x.s.base.Trust
-	err := x.s.one(func() error {
-		started, err := start.Begin(e)
-		if err == nil && started.Ended != nil {
-			err = errors.New("loop " + l.Name + " is " + string(started.Ended.Status) + ": " + started.Ended.Why)
-		}
-		return err
-	})
-	x.warn(said.String())
+	said, err := x.resumeLoop(l)
+	x.warn(said)
 	if err != nil {
 		waited := x.abandon(t)
 		if t.command != "" {
 			_, _ = inbox.Withdraw(l.Dir, t.command) // if it was taken, the journal says so
 		}
 		if waited {
-			c.fail(failure(err))
+			c.fail(failure(cli.Refusal(err)))
 		}
 		return
 	}
@@ -97,73 +84,37 @@ func (x *session) resumeWith(c call, l registry.Entry, name, rest string) {
 	}
 }
 
-// names is how many names a new loop tries.
-const names = 100
-
-// begin starts a loop under the first name of its project that is free.
-func begin(e *cli.Env, start *launch.Start) error {
-	base, was := cmp.Or(start.Name, e.DefaultName()), *start
-	for n := 1; ; n++ {
-		*start = was
-		if start.Name = base; n > 1 {
-			start.Name = fmt.Sprintf("%.*s-%d", registry.MaxName-4, base, n)
-		}
-		dir, err := e.LoopDir(start.Name)
-		if err != nil {
-			return err
-		}
-		if cli.Exists(dir) && n < names {
-			continue
-		}
-		_, err = start.Begin(e)
-		if err != nil && n < names && takenBy(dir, start.ID) {
-			continue // another program was faster
-		}
-		return err
+// resumeLoop continues a loop, and returns what ralph said.
+func (x *session) resumeLoop(l registry.Entry) (said string, err error) {
+	start, notes := x.s.starter(l.Project)
+	resume := client.Start{Program: start.Program, Env: start.Env, Notes: start.Notes}
+	if slices.Contains(start.Flags, Trust) {
+		resume.Flags = []string{Trust}
 	}
+	began, err := x.s.oneAtATime(func() (registry.Status, error) { return resume.Resume(context.Background(), registry.Status{Entry: l}) })
+	if err == nil && began.Head.Status.Ended() {
+		err = fmt.Errorf("loop %s is %s (%s)", l.Name, began.Head.Status, began.Head.Reason)
+	}
+	return notes.String(), err
 }
 
-// takenBy reports whether another loop than that of this id has begun in a folder.
-func takenBy(dir, id string) bool {
-	state, err := loopstate.Open(dir)
-	return err == nil && state.Begun() && state.Lifecycle.ID != id
-}
-
-// envAt is the environment of a verb that is called in a folder, without a terminal: stdin and
-// stdout are the client's. said is what ralph says on stderr.
-func (s *Server) envAt(folder string) (*cli.Env, *bounded) {
-	e := s.env.At(folder)
-	said := &bounded{}
-	e.Stdin, e.Stdout, e.Stderr = strings.NewReader(""), io.Discard, io.MultiWriter(s.env.Stderr, said)
-	return e, said
-}
-
-// one starts one loop at a time.
-func (s *Server) one(start func() error) error {
+// oneAtATime starts a loop, also if the client leaves meanwhile.
+func (s *Server) oneAtATime(start func() (registry.Status, error)) (registry.Status, error) {
 	s.starting.Lock()
 	defer s.starting.Unlock()
 	return start()
 }
 
-// bounded keeps the beginning of what is written to it.
-type bounded struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
+// Trust is the flag that lets the settings of every project count.
+const Trust = "--trust"
 
-const boundedMost = 16 << 10
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.text.Write(p[:min(len(p), boundedMost-b.text.Len())])
-	return len(p), nil
-}
-
-func (b *bounded) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+// starter starts loops in a folder as 'ralph start' does there without a terminal. said gets what
+// ralph says on stderr.
+func (s *Server) starter(folder string) (start client.Start, said *bytes.Buffer) {
+	said = &bytes.Buffer{}
+	start = s.base
+	start.Project, start.Flags, start.Notes = cli.WithoutLinks(folder), slices.Clone(start.Flags), io.MultiWriter(s.env.Stderr, said)
+	return start, said
 }
 
 // warn shows what ralph said when it started a loop.
@@ -190,14 +141,9 @@ func failure(err error) *problem {
 func (s *Server) sender(l registry.Entry) string {
 	live, _ := registry.Probe(l.Dir)
 	if send.IsOwnAgent(s.env, registry.Status{Entry: l, Live: live}) {
-		return policy.FromAgent
+		return event.FromAgent
 	}
-	name := "unknown"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, _ := os.Hostname()
-	return "acp:" + name + "@" + host
+	return client.Sender("acp")
 }
 
 func isFolder(path string) bool {

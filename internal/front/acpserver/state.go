@@ -3,9 +3,9 @@ package acpserver
 import (
 	"encoding/json"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/transcript"
@@ -13,23 +13,23 @@ import (
 
 // showState sends what changed of the plan, the budget, the title and the state.
 func (w *watch) showState() {
-	if s := w.state.Stories; s.Total > 0 {
-		w.showPlan(stories(s.States, s.Story))
+	if w.view.Stories > 0 {
+		w.showPlan(stories(w.view.Plan, w.view.Story))
 	}
 	w.showUsage()
-	w.showTitle(&w.state, false)
+	w.showTitle(&w.view, false)
 	if w.x.s.speaks().version == draft {
-		w.showActivity(&w.state, false)
+		w.showActivity(&w.view, false)
 	}
 }
 
 // showTitle sends the title of the session.
-func (w *watch) showTitle(state *loopstate.State, died bool) {
-	w.once(&w.shown.title, object{"sessionUpdate": "session_info_update", "title": titleOf(registry.Status{Entry: w.loop, Head: state.Summary(), Died: died})})
+func (w *watch) showTitle(state *projector.View, died bool) {
+	w.once(&w.shown.title, object{"sessionUpdate": "session_info_update", "title": titleOf(registry.Status{Entry: w.loop, Head: state.Summary, Died: died})})
 }
 
 // showActivity sends the state of version 2: running, idle, or requires_action.
-func (w *watch) showActivity(state *loopstate.State, died bool) {
+func (w *watch) showActivity(state *projector.View, died bool) {
 	u := object{"sessionUpdate": "state_update", "state": "running"}
 	switch stop, failed, over := outcome(state, died); {
 	case over && !died && state.Ended == nil:
@@ -58,7 +58,7 @@ const noLimit = 1<<53 - 1
 
 // showUsage sends the budget: the tokens used, of limits.tokens, and the money spent.
 func (w *watch) showUsage() {
-	s := w.state.Summary()
+	s := w.view.Summary
 	used := int64(0)
 	if s.TokensIn != nil && s.TokensOut != nil {
 		used = *s.TokensIn + *s.TokensOut
@@ -67,7 +67,7 @@ func (w *watch) showUsage() {
 		return
 	}
 	size := int64(noLimit)
-	if limit := w.state.Rules.Limits.Tokens; limit > 0 {
+	if limit := w.view.Rules.Limits.Tokens; limit > 0 {
 		size = limit
 	}
 	u := object{"sessionUpdate": "usage_update", "used": used, "size": size}
@@ -112,15 +112,15 @@ func todos(p transcript.Plan) []object {
 	return entries
 }
 
-// stories are the stories of a plan as a plan of ACP; current is the one that is worked on.
-func stories(all []event.StoryState, current string) []object {
+// stories are the stories of a plan as a plan of ACP; current is the one that is worked on, or nil.
+func stories(all []event.StoryState, current *projector.Story) []object {
 	entries := []object{}
 	for _, s := range all[:min(len(all), planMost)] {
 		status := "pending"
 		switch {
 		case s.Passes:
 			status = "completed"
-		case s.ID == current:
+		case current != nil && s.ID == current.ID:
 			status = "in_progress"
 		}
 		entries = append(entries, planEntry(render.Clean(s.ID+" "+s.Title), status))

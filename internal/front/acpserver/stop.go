@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/ralph-loop/ralph/client"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // Why a turn is over, in ACP's words.
@@ -21,16 +21,14 @@ const (
 
 // outcome says whether a loop does nothing more before a person prompts it: because it has ended,
 // because it waits for a person, or because its runner is gone. A failure is a problem.
-func outcome(s *loopstate.State, gone bool) (stop string, failed *problem, over bool) {
-	awaited, _ := s.Questions.Awaited()
+func outcome(s *projector.View, gone bool) (stop string, failed *problem, over bool) {
 	switch {
 	case s.Ended != nil:
 		stop, failed = ending(s.Name, s.Ended)
 		return stop, failed, true
 	case gone:
 		return wentWrong, &problem{Code: codeInternal, Message: "the runner of loop " + s.Name + " died; another prompt resumes it"}, true
-	case s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || awaited > 0):
-		// After an answer, the wait is about to end.
+	case s.Resting:
 		return endTurn, nil, true
 	}
 	return stillAtWork, nil, false

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
@@ -33,7 +33,8 @@ type watch struct {
 	x     *session
 	loop  registry.Entry
 	b     *transcript.Builder
-	state loopstate.State
+	state *projector.Loop
+	view  projector.View // of the state, at the last frame
 	from  journal.FollowOptions
 	until event.Seq // events up to it are from before the session was entered
 	cut   event.Seq // the first event that is shown again, if there are earlier ones
@@ -49,7 +50,7 @@ type watch struct {
 
 func newWatch(x *session, l registry.Entry) *watch {
 	return &watch{
-		x: x, loop: l, b: transcript.New(transcript.Options{Project: l.Project}),
+		x: x, loop: l, state: new(projector.Loop), b: transcript.New(transcript.Options{Project: l.Project}),
 		sent: x.s.env.Now(), shown: newShown(),
 	}
 }
@@ -59,7 +60,7 @@ func (x *session) watchFrom(all bool) (*watch, error) {
 	w := newWatch(x, x.begun())
 	last, at, err := journal.Last(w.loop.Dir, 1)
 	if err == nil {
-		w.state, err = x.present(w.loop)
+		w.state, err = x.folded(w.loop)
 	}
 	if err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func (w *watch) fail(err error) {
 
 // take takes in one event.
 func (w *watch) take(e event.Event) error {
-	if e.Seq > w.state.Seq {
+	if e.Seq > w.state.Seq() {
 		if err := w.state.Fold(e); err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (w *watch) idle() {
 // catchUp ends the replay: it says what was not shown, and how things are now.
 func (w *watch) catchUp() {
 	if w.cut > 1 {
-		w.x.update(w.x.s.words("cut", fmt.Sprintf("Events before %d are not shown here; 'ralph replay %s' plays all that the journal has.", w.cut, w.state.Name)))
+		w.x.update(w.x.s.words("cut", fmt.Sprintf("Events before %d are not shown here; 'ralph replay %s' plays all that the journal has.", w.cut, w.loop.Name)))
 	}
 	w.caught = true
 	w.frame()
@@ -205,7 +206,7 @@ func (w *watch) catchUp() {
 func (w *watch) frame() {
 	w.showing.Lock()
 	defer w.showing.Unlock()
-	w.waiting, w.sent = 0, w.x.s.env.Now()
+	w.waiting, w.sent, w.view = 0, w.x.s.env.Now(), w.state.View()
 	for _, e := range w.b.Take() {
 		w.show(e)
 	}
@@ -217,8 +218,8 @@ func (w *watch) frame() {
 		w.enter()
 	}
 	w.showQuestions()
-	w.x.hasShown(w.state.Seq)
-	w.x.settle(&w.state, false)
+	w.x.hasShown(w.view.Seq)
+	w.x.settle(&w.view, false)
 }
 
 // enter answers the request that entered the session. A client that gets a question before may not
@@ -274,7 +275,7 @@ func (w *watch) showGone() {
 }
 
 // showDeath shows that the runner is gone, and answers the prompts.
-func (w *watch) showDeath(state *loopstate.State) {
+func (w *watch) showDeath(state *projector.View) {
 	w.showing.Lock()
 	defer w.showing.Unlock()
 	w.showTitle(state, true)

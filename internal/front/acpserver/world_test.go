@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -27,6 +27,8 @@ const demoID = "01JD0000000000000000000000"
 type world struct {
 	t    *testing.T
 	home string
+	// program is run in place of ralph.
+	program string
 }
 
 // testLoop is one of them.
@@ -44,7 +46,7 @@ func (r releaser) Close() error { r(); return nil }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{t: t, home: t.TempDir()}
+	return &world{t: t, home: t.TempDir(), program: "/no/such/program"}
 }
 
 // loop begins a loop.
@@ -59,7 +61,7 @@ func (w *world) loopIn(project, name, id string) *testLoop {
 	l := &testLoop{t: w.t, project: project}
 	l.dir = filepath.Join(l.project, ".ralph", name)
 	must(w.t, os.MkdirAll(l.dir, 0o700))
-	must(w.t, registration.Put(w.home, registry.Entry{Name: name, Dir: l.dir, Project: l.project, ID: id, Agent: "pi", Started: time.Now()}))
+	must(w.t, registry.Put(w.home, registry.Entry{Name: name, Dir: l.dir, Project: l.project, ID: id, Agent: "pi", Started: time.Now()}))
 	lock, err := registration.Acquire(l.dir)
 	must(w.t, err)
 	l.lock = releaser(func() { _ = lock.Release() })
@@ -156,7 +158,7 @@ func (w *world) client(params string, environ ...string) *testClient {
 	c := &testClient{t: w.t, in: in, out: bufio.NewReader(out), ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
-		c.err = New(e, launch.Start{}, toClient).Serve(w.t.Context(), fromClient)
+		c.err = New(e, client.Start{Program: w.program, Flags: []string{"--protocol=text"}}, toClient).Serve(w.t.Context(), fromClient)
 		_ = toClient.Close()
 	}()
 	// The server does what it was asked for, and so writes to inboxes, until it has ended.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -208,7 +209,7 @@ func (a *session) finish() error {
 // that has not ended died.
 func ExitCode(e *cli.Env, name, dir string, ended *event.LoopEnded) error {
 	if ended == nil {
-		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", name, e.Short(filepath.Join(dir, "runner.log"))),
+		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", name, e.Short(filepath.Join(dir, loopfolder.RunnerLog))),
 			"the runner of loop %s died", name)
 	}
 	if code := ended.Reason.ExitCode(); code != event.ExitCompleted {

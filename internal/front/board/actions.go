@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -114,25 +113,12 @@ func begin(e *cli.Env, task string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	start.Prompt = task
-	base := inner.DefaultName()
-	for n := 2; ; n++ { // the first name that is free
-		start.Name = base
-		if n > 2 {
-			start.Name = fmt.Sprintf("%s-%d", base, n-1)
-		}
-		dir, err := inner.LoopDir(start.Name)
-		if err != nil {
-			return "", err
-		}
-		if !cli.Exists(dir) {
-			break
-		}
-	}
-	if _, err := start.Start(context.Background()); err != nil {
+	start.Prompt, start.Numbered = task, true
+	began, err := start.Start(context.Background())
+	if err != nil {
 		return "", cli.Refusal(err)
 	}
-	return strings.Join(append([]string{"loop " + start.Name + " is running"}, spoken(messages)...), "\n"), nil
+	return strings.Join(append([]string{"loop " + began.Name + " is running"}, spoken(messages)...), "\n"), nil
 }
 
 // peekEvents is how many of the last events a peek shows.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/front/send"
@@ -61,7 +60,7 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if pruned, err := registration.Prune(l.env.Home, all); err == nil && len(pruned) > 0 {
+	if pruned, err := registry.Prune(l.env.Home, all); err == nil && len(pruned) > 0 {
 		all = slices.DeleteFunc(all, func(s registry.Status) bool {
 			return s.Gone && slices.ContainsFunc(pruned, func(e registry.Entry) bool { return e.Dir == s.Dir })
 		})

@@ -4,8 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -26,14 +25,18 @@ func (e *Env) Adopt() {
 			Exists(filepath.Join(registry.Folder(e.Home), registry.FileName(root, name))) {
 			continue
 		}
-		state, err := loopstate.Open(dir)
-		if err != nil || !state.Begun() {
+		loop, err := projector.Load(dir)
+		if err != nil {
+			continue
+		}
+		v := loop.View()
+		if v.Since.IsZero() { // it has not begun
 			continue
 		}
 		host, _ := os.Hostname()
-		_ = registration.Put(e.Home, registry.Entry{
-			Name: name, Dir: dir, Project: root, ID: state.Lifecycle.ID, Agent: state.Lifecycle.Agent.Protocol,
-			Host: host, Started: state.Lifecycle.Started, Found: true,
+		_ = registry.Put(e.Home, registry.Entry{
+			Name: name, Dir: dir, Project: root, ID: v.ID, Agent: v.Agents[0].Protocol,
+			Host: host, Started: v.Since, Found: true,
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,9 @@ type Env struct {
 	SkippedFolder  string // a .ralph around the current folder that does not count
 	Environ        []string
 	Now            func() time.Time
+	// ShowCommit returns a commit of a project as text, which need not be clean; nil if none can be
+	// read.
+	ShowCommit func(ctx context.Context, project, commit string) (string, error)
 	// Agent says that the agent of a loop calls, perhaps at a terminal that it made. No question of
 	// trust is asked.
 	Agent bool

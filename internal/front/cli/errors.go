@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/ralph-loop/ralph/client"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -142,7 +141,7 @@ func ExitCode(err error) int {
 
 // usageError reports whether a person has to change something to get further.
 func usageError(err error) bool {
-	for _, kind := range []any{new(*config.Error), new(*registry.NameError), new(*registration.HomeError), new(*registration.HeldError)} {
+	for _, kind := range []any{new(*config.Error), new(*registry.NameError), new(interface{ Usage() })} {
 		if errors.As(err, kind) {
 			return true
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -69,11 +69,11 @@ func Refreshed(s registry.Status) registry.Status {
 	if s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown && !(s.Live.Alive && old) {
 		return s
 	}
-	state, err := loopstate.Open(s.Dir)
-	if err != nil || !state.Begun() {
+	loop, err := projector.Load(s.Dir)
+	if err != nil || loop.View().Since.IsZero() {
 		return s // status says what is wrong with it
 	}
-	s.Head = state.Summary()
+	s.Head = loop.View().Summary
 	s.Died = !s.Live.Alive && !s.Head.Status.Ended()
 	return s
 }
@@ -99,13 +99,4 @@ func Wrapped(line string, room int) []string {
 		row += word
 	}
 	return append(rows, row)
-}
-
-// OpenState returns a loop's state and whether its runner lives.
-func OpenState(s registry.Status) (loopstate.State, error) {
-	state, err := loopstate.Open(s.Dir)
-	if err == nil && !state.Begun() && !s.Live.Alive {
-		err = Unbegun(s.Name, s.Head)
-	}
-	return state, err
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -81,23 +80,3 @@ func TestRooted(t *testing.T) {
 }
 
 // A loop is named after its branch; on main and master, after its project.
-func TestDefaultName(t *testing.T) {
-	for _, row := range []struct{ branch, want string }{
-		{"", "my-app"}, {"main", "my-app"}, {"master", "my-app"}, {"fix/Login", "fix-login"}, {"main-2", "main-2"},
-	} {
-		project := filepath.Join(t.TempDir(), "My App")
-		below := filepath.Join(project, "src")
-		if err := os.MkdirAll(below, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if row.branch != "" {
-			if out, err := exec.Command("git", "init", "-q", "-b", row.branch, project).CombinedOutput(); err != nil {
-				t.Fatalf("git init: %v: %s", err, out)
-			}
-		}
-		e := &Env{Cwd: below, Project: project}
-		if got := e.DefaultName(); got != row.want {
-			t.Errorf("on branch %q it is %q, not %q", row.branch, got, row.want)
-		}
-	}
-}

@@ -14,8 +14,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/ralph-loop/ralph/internal/core/story"
-	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/trust"
@@ -53,31 +51,19 @@ func (e *Env) ReviewTrust(loaded config.Loaded) TrustReview {
 	return e.reviewTrust(TrustReview{Of: e.Root(), What: "settings of this project that run programs or replace your own", Parts: loaded.Parts})
 }
 
+// planFile has the stories of a plan, in the folder of the project.
+const planFile = "ralph/tasks.json"
+
 // ReviewCommands compares the verifyCommands of ralph/tasks.json with what is trusted. They have a
 // record of their own, because most loops of the project do not run them.
 func (e *Env) ReviewCommands(commands []string) TrustReview {
-	file := plan.Path(e.Root(), plan.Tasks)
-	c := TrustReview{Of: file, What: "verifyCommands of ralph/tasks.json, which ralph runs after each iteration,"}
+	c := TrustReview{Of: filepath.Join(e.Root(), planFile), What: "verifyCommands of ralph/tasks.json, which ralph runs after each iteration,"}
 	for i, command := range commands {
 		c.Parts = append(c.Parts, config.Part{
-			Key: fmt.Sprintf("verifyCommands[%d]", i), Value: command, Origin: config.Origin{Layer: config.LayerProject, Name: plan.Folder + "/" + plan.Tasks},
+			Key: fmt.Sprintf("verifyCommands[%d]", i), Value: command, Origin: config.Origin{Layer: config.LayerProject, Name: planFile},
 		})
 	}
 	return e.reviewTrust(c)
-}
-
-// PlanCommands returns the verifyCommands of ralph/tasks.json; none if there is no such file or it
-// cannot be read.
-func (e *Env) PlanCommands() []string {
-	data, err := plan.ReadTasks(e.Root())
-	if err != nil {
-		return nil
-	}
-	list, _ := story.Parse(data)
-	if list == nil {
-		return nil
-	}
-	return list.VerifyCommands
 }
 
 func (e *Env) reviewTrust(c TrustReview) TrustReview {
@@ -119,7 +105,7 @@ func (c TrustReview) Grant(e *Env) error {
 
 // RevokeTrust removes what a person trusts in a project, and reports whether there was anything.
 func RevokeTrust(home, project string) (was bool, err error) {
-	for _, of := range []string{plan.Path(project, plan.Tasks), project} {
+	for _, of := range []string{filepath.Join(project, planFile), project} {
 		switch err := trust.Remove(home, of); {
 		case err == nil:
 			was = true

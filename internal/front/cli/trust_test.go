@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/effect/plan"
+)
 
 // A variable of an agent that is named like a credential is masked in every key, and so is a header
 // for the collector; everything else is shown.
@@ -18,5 +22,13 @@ func TestKeysOfAgentsAreMasked(t *testing.T) {
 		if got := WithoutKeys(tt.key, tt.value); got != tt.want {
 			t.Errorf("%s is shown as %s", tt.key, got)
 		}
+	}
+}
+
+// The record of the verifyCommands is about the file that a plan has them in.
+func TestPlanFileIsThatOfPlans(t *testing.T) {
+	e := &Env{Cwd: t.TempDir()}
+	if of, want := e.ReviewCommands(nil).Of, plan.Path(e.Root(), plan.Tasks); of != want {
+		t.Errorf("it is %s, and a plan has %s", of, want)
 	}
 }

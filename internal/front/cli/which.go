@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/client"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -25,17 +22,6 @@ func (e *Env) LoopDir(name string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(e.Root(), RalphFolder, name), nil
-}
-
-// DefaultName is the name of a loop that is started without one: the slug of the git branch. If
-// there is no branch, or it is named as in every project, it is the slug of the project's folder.
-func (e *Env) DefaultName() string {
-	switch branch := repo.Branch(context.Background(), e.Cwd); branch {
-	case "", "main", "master":
-		return registration.SlugName(filepath.Base(e.Root()))
-	default:
-		return registration.SlugName(branch)
-	}
 }
 
 // Find returns the loop that a verb is about, as [client.Finder.Find] does. Loops of the project

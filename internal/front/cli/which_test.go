@@ -77,7 +77,7 @@ func withLoops(t *testing.T, names ...string) *Env {
 		}
 		project = filepath.Join(top, project)
 		entry := registry.Entry{Name: name, ID: name, Project: project, Dir: filepath.Join(project, RalphFolder, name), Started: time.Unix(int64(i), 0)}
-		if err := errors.Join(os.MkdirAll(filepath.Join(entry.Dir, "journal"), 0o700), registration.Put(e.Home, entry)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(entry.Dir, "journal"), 0o700), registry.Put(e.Home, entry)); err != nil {
 			t.Fatal(err)
 		}
 		if runs {

@@ -61,7 +61,7 @@ func (s *view) show(draft, trouble string) error {
 		Draft: draft, Trouble: trouble, ReadOnly: s.ReadOnly, Inline: s.Inline, Verbose: s.Verbose,
 		Environ: s.Environ, Now: s.Now, Alive: client.Alive,
 		Send: func(c inbox.Command) (string, error) { return client.Drop(s.name, s.dir, c) },
-		Rest: client.Rest,
+		Rest: client.Rest, ShowCommit: s.ShowCommit,
 	}, display.Options(s.Env))
 	for _, text := range outcome.Unsent {
 		cli.Tell(s.Stderr, "not sent: %s", text)

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/shellguard"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/trust"
 )
@@ -63,7 +64,7 @@ func guardOf(e Env, in Input) (guard, error) {
 	}
 	g.Protected = append(g.Protected, filepath.ToSlash(e.Home))
 	if inLoop {
-		g.Protected = append(g.Protected, shellguard.LoopFiles(filepath.ToSlash(dir))...)
+		g.Protected = append(g.Protected, loopfolder.Files(filepath.ToSlash(dir))...)
 	}
 	if tree != project { // the settings of a loop in a worktree are not in its tree
 		for _, name := range []string{guardrail.SettingsFile, guardrail.LocalSettingsFile, ".ralph/session", ".git/config", ".git/hooks"} {
@@ -127,7 +128,7 @@ func sessionProject(e Env, in Input) string {
 // those of the person, and of the project if they are trusted.
 func guardSettings(e Env, project, loopDir string) (config.Settings, error) {
 	if loopDir != "" {
-		frozen, err := safefile.Read(filepath.Join(loopDir, "config.json"), mostConfig)
+		frozen, err := safefile.Read(filepath.Join(loopDir, loopfolder.Config), mostConfig)
 		if err == nil {
 			settings, _, err := config.Thaw(frozen)
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -33,7 +32,7 @@ func Dismiss(e *cli.Env, s registry.Status) (said string, err error) {
 	}
 	var names []string
 	for _, l := range dismissed {
-		if err := registration.Dismiss(e.Home, l); err != nil {
+		if err := registry.Dismiss(e.Home, l); err != nil {
 			return "", err
 		}
 		names = append(names, l.Name)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/process"
@@ -106,7 +105,7 @@ func sortByUrgency(loops []registry.Status) {
 // Prune removes from the registry the entries of loops whose folders are gone, and returns how
 // many. They are listed for the last time, unless the registry cannot be written.
 func Prune(e *cli.Env, loops []registry.Status) int {
-	pruned, err := registration.Prune(e.Home, loops)
+	pruned, err := registry.Prune(e.Home, loops)
 	if err != nil {
 		return 0
 	}

@@ -8,10 +8,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -94,7 +94,7 @@ func giveTo(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, c inbox.Com
 // cannot speak for a person.
 func sender(e *cli.Env, l registry.Status, client *sdk.Implementation) string {
 	if send.IsOwnAgent(e, l) {
-		return policy.FromAgent
+		return event.FromAgent
 	}
 	name := "client"
 	if client != nil && client.Name != "" {

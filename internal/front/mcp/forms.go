@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -52,7 +52,7 @@ func (s *Server) form(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, o
 	if s.readOnly || !l.Live.Alive || can == nil || can.Elicitation == nil || can.Elicitation.Form == nil && can.Elicitation.URL != nil {
 		return nil
 	}
-	if sender(e, l, req.ClientInfo()) == policy.FromAgent {
+	if sender(e, l, req.ClientInfo()) == event.FromAgent {
 		return nil
 	}
 	for _, q := range open {
@@ -123,8 +123,8 @@ func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, e
 
 // checkForms refuses more answers than a loop can have open questions: each would be an event.
 func checkForms(filled sdk.InputResponseMap) error {
-	if len(filled) > policy.MaxQuestions {
-		return cli.Refuse("send those that were asked for", "%d forms are filled in: at most %d are possible", len(filled), policy.MaxQuestions)
+	if len(filled) > event.MaxQuestions {
+		return cli.Refuse("send those that were asked for", "%d forms are filled in: at most %d are possible", len(filled), event.MaxQuestions)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 func TestFormKeys(t *testing.T) {
@@ -68,7 +68,7 @@ func TestPathsNameNoLoop(t *testing.T) {
 // One message cannot flood a loop with answers.
 func TestFormsAreBounded(t *testing.T) {
 	filled := sdk.InputResponseMap{}
-	for number := range policy.MaxQuestions + 1 {
+	for number := range event.MaxQuestions + 1 {
 		filled[formKey("01M85WTJZCFA63JGP6Q33VW3TD", number+1)] = &sdk.ElicitResult{Action: "decline"}
 	}
 	_, err := new(Server).takeForms(nil, &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{InputResponses: filled}})

@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/internal/verb/journaltool"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -61,7 +61,7 @@ func (s *Server) logs(ctx context.Context, e *cli.Env, _ *sdk.CallToolRequest, i
 			return logsOutput{}, err
 		}
 	}
-	keeps, err := journaltool.LogOptions{Types: in.Types, Iterations: in.Iterations}.Keeps(e.Now())
+	keep, err := filter.New(filter.Options{Types: in.Types, Iterations: in.Iterations}, e.Now())
 	if err != nil {
 		return logsOutput{}, err
 	}
@@ -73,7 +73,7 @@ func (s *Server) logs(ctx context.Context, e *cli.Env, _ *sdk.CallToolRequest, i
 	if err != nil {
 		return logsOutput{}, err
 	}
-	r := reading{limit: limit, keeps: keeps, next: event.Seq(from)}
+	r := reading{limit: limit, keep: keep, next: event.Seq(from)}
 	if in.Cursor == "" {
 		err = r.last(ctx, l)
 	} else {
@@ -88,7 +88,7 @@ func (s *Server) logs(ctx context.Context, e *cli.Env, _ *sdk.CallToolRequest, i
 // A reading is a page of a journal.
 type reading struct {
 	limit int
-	keeps func(event.Event) bool
+	keep  filter.Filter
 	found []event.Event
 	next  event.Seq // of the last event that was read
 	more  bool
@@ -104,7 +104,7 @@ func (r *reading) last(ctx context.Context, l registry.Status) error {
 			return ctx.Err()
 		}
 		r.next = e.Seq
-		if !r.keeps(e) {
+		if !r.keep.Keeps(e) {
 			continue
 		}
 		if len(r.found) == r.limit {
@@ -136,7 +136,7 @@ func (r *reading) after(ctx context.Context, l registry.Status) error {
 			return nil
 		}
 		r.next = e.Seq
-		if r.keeps(e) {
+		if r.keep.Keeps(e) {
 			r.found = append(r.found, e.Clone())
 		}
 	}

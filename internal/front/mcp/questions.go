@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
 
@@ -26,7 +26,7 @@ type question struct {
 // openQuestions are those without an answer, oldest first.
 func openQuestions(v projector.View) (open []question) {
 	for _, q := range v.Questions {
-		if q.Open() && len(open) < policy.MaxQuestions {
+		if q.Open() && len(open) < event.MaxQuestions {
 			open = append(open, question{Number: q.Number, Text: long(q.Text), Choices: shorts(q.Choices), Blocks: q.Blocks, AskedAt: q.AskedAt})
 		}
 	}

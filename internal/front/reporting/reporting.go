@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/verb/journaltool"
+	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/render/report"
 )
 
@@ -51,9 +51,13 @@ func Report(e *cli.Env, o Options) error {
 
 // one reports one loop.
 func one(e *cli.Env, o Options) error {
-	full, err := journaltool.Iterations(o.Iterations)
+	spans, err := filter.Iterations(o.Iterations)
 	if err != nil {
 		return err
+	}
+	var full func(n int) bool
+	if o.Iterations != "" {
+		full = spans.Contains
 	}
 	dir, facts, err := find(e, o.Name)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -29,7 +29,7 @@ func Ask(e *cli.Env, question inbox.Command, patience time.Duration, asJSON bool
 	if err != nil {
 		return err
 	}
-	question.Kind, question.From = inbox.Ask, policy.FromAgent+":"+cmp.Or(s.Agent, s.Name)
+	question.Kind, question.From = inbox.Ask, event.FromAgent+":"+cmp.Or(s.Agent, s.Name)
 	if err := question.Check(); err != nil {
 		return cli.Refuse("write it as in 'ralph ask \"Postgres or SQLite?\" --choice postgres --choice sqlite'", "%w", err)
 	}
@@ -98,11 +98,12 @@ type listed struct {
 
 // listQuestions prints the open questions of a loop.
 func listQuestions(e *cli.Env, s registry.Status, asJSON bool) error {
-	state, err := loopstate.Open(s.Dir)
+	loop, err := projector.Load(s.Dir)
 	if err != nil {
 		return err
 	}
-	open := state.Questions.Open()
+	view := loop.View()
+	open := view.OpenQuestions()
 	if asJSON {
 		all := []listed{}
 		for _, q := range open {
@@ -134,7 +135,7 @@ func listQuestions(e *cli.Env, s registry.Status, asJSON bool) error {
 }
 
 // printed is a question on a terminal.
-func printed(q policy.Question, now time.Time) string {
+func printed(q projector.Question, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question %d, asked %s", q.Number, units.Ago(now.Sub(q.AskedAt)))
 	if q.Blocks {

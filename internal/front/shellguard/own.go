@@ -4,23 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 )
-
-// loopFiles are the names in a loop's folder that ralph writes. The others are the agent's.
-var loopFiles map[string]bool
-
-const loopNames = "journal blobs guardrail-files put-back config.json state.json iterations inbox run.lock notify runner.log reserve .git worktree.json fleet.json moved.json"
-
-// LoopFiles returns the paths in a loop's folder that only ralph writes.
-func LoopFiles(dir string) []string {
-	fill()
-	var files []string
-	for name := range loopFiles {
-		files = append(files, path.Join(dir, name))
-	}
-	slices.Sort(files)
-	return files
-}
 
 // own describes a file that belongs to ralph or to the guard; empty if a file does not.
 func (s *shell) own(word string) string {
@@ -59,7 +45,7 @@ func (s *shell) own(word string) string {
 			if len(parts) == 2 && strings.HasPrefix(parts[1], "settings") {
 				return "ralph's settings"
 			}
-			if len(parts) > 2 && loopFiles[parts[2]] {
+			if len(parts) > 2 && loopfolder.Has(parts[2]) {
 				return "ralph's own files in " + path.Join(parts[0], parts[1])
 			}
 		}

@@ -9,7 +9,6 @@ import (
 // tables cannot be literals, because their functions use them.
 var fill = sync.OnceFunc(func() {
 	systemFolders = words2set(systemNames)
-	loopFiles = words2set(loopNames)
 	harmlessPrograms = words2set(harmlessNames)
 	languages = words2set(languageNames)
 	fillRules()

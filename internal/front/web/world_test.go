@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	project := filepath.Join(t.TempDir(), "mill")
 	w.dir = filepath.Join(project, ".ralph", "demo")
 	must(t, os.MkdirAll(w.dir, 0o700))
-	must(t, registration.Put(w.home, registry.Entry{Name: "demo", Dir: w.dir, Project: project, ID: demoID, Agent: "pi", Started: time.Now()}))
+	must(t, registry.Put(w.home, registry.Entry{Name: "demo", Dir: w.dir, Project: project, ID: demoID, Agent: "pi", Started: time.Now()}))
 	lock, err := registration.Acquire(w.dir)
 	must(t, err)
 	t.Cleanup(func() { _ = lock.Release() })

@@ -17,7 +17,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
@@ -330,7 +329,7 @@ func (l *Loop) Remove(e *cli.Env) error {
 	if err == nil {
 		l.Removed = true
 		if !l.Archived {
-			err = registration.Remove(e.Home, e.Root(), l.Name)
+			err = registry.Remove(e.Home, e.Root(), l.Name)
 		}
 		// The refs that keep its work trees.
 		err = errors.Join(err, keep.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -42,7 +43,7 @@ type State struct {
 }
 
 // StateFile is its place in the folder of the fleet's loop.
-const StateFile = "fleet.json"
+const StateFile = loopfolder.Fleet
 
 const maxState = 16 << 20 // bytes
 

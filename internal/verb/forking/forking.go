@@ -22,10 +22,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -184,12 +184,12 @@ func (f Fork) fill(ctx context.Context, e *cli.Env, s registry.Status, w *worksp
 }
 
 // frozenName is the file with the settings that a loop was started with.
-const frozenName = "config.json"
+const frozenName = loopfolder.Config
 
 // begin enters the new loop in the registry and writes its journal.
 func (f Fork) begin(e *cli.Env, s registry.Status, w *workspace.Worktree, done *Forked) error {
 	host, _ := os.Hostname() // only to be shown
-	err := registration.Put(e.Home, registry.Entry{
+	err := registry.Put(e.Home, registry.Entry{
 		Name: done.Name, Dir: done.Dir, Project: e.Root(), ID: done.ID, Agent: s.Agent, Host: host, Started: e.Now().UTC().Truncate(time.Microsecond), Version: cli.BuildVersion(),
 	})
 	if err != nil {
@@ -197,7 +197,7 @@ func (f Fork) begin(e *cli.Env, s registry.Status, w *workspace.Worktree, done *
 	}
 	c := copier{Fork: f, from: s, to: *done, workDir: w.Project(), env: e.Environ}
 	if err := c.copy(); err != nil {
-		return errors.Join(err, os.RemoveAll(filepath.Join(done.Dir, "journal")), registration.Remove(e.Home, e.Root(), done.Name))
+		return errors.Join(err, os.RemoveAll(filepath.Join(done.Dir, "journal")), registry.Remove(e.Home, e.Root(), done.Name))
 	}
 	return nil
 }

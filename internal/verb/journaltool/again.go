@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -55,7 +56,7 @@ func Redecode(e *cli.Env, name string, all, asJSON bool) error {
 			Recorded: draftsOf(line.Recorded), Decoded: draftsOf(line.Decoded),
 		}.print(e, asJSON)
 	}
-	for ev, err := range (Source{path: path}).events(0) {
+	for ev, err := range (logs.Source{Path: path}).Events(0) {
 		if err != nil {
 			return err
 		}

@@ -1,3 +1,4 @@
-// Package journaltool implements the verbs for journals: print, replay, redecide, redecode, verify,
-// repair, rebuild and export.
+// Package journaltool implements the verbs for journals that need the engine: decide and decode
+// again, verify, repair, rebuild, and export as a trace. Reading and printing them is
+// internal/front/logs.
 package journaltool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/otlp"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -33,7 +34,7 @@ func ExportOTLP(e *cli.Env, name string, o OTLPOptions) error {
 	if o.To != "" && o.Output != "" {
 		return cli.Refuse("choose one of them", "--to sends the trace and -o writes it to a file")
 	}
-	src, err := Open(e, name)
+	src, err := logs.Open(e, name)
 	if err != nil {
 		return err
 	}
@@ -51,24 +52,24 @@ func ExportOTLP(e *cli.Env, name string, o OTLPOptions) error {
 	}
 	masker := redact.New(slices.Concat(e.Environ, otlp.Secrets(settings, e.Environ)))
 	u := &otlp.Upload{
-		Target: target, Now: e.Now, Events: src.events(0), Dead: true, Patience: collectorPatience,
+		Target: target, Now: e.Now, Events: src.Events(0), Dead: true, Patience: collectorPatience,
 		Mask: func(text []byte) []byte { masked, _ := masker.Mask(text); return masked },
 	}
-	if src.loop {
-		live, err := registry.Probe(src.path)
+	if src.Loop {
+		live, err := registry.Probe(src.Path)
 		if err != nil {
 			return err
 		}
 		u.Dead = !live.Alive
 	}
 	if o.Output != "" {
-		return newProgress(e, name).export(o.Output, o.Force, u.Write)
+		return logs.Write(e, name, o.Output, o.Force, u.Write)
 	}
-	if src.loop && o.To == "" {
+	if src.Loop && o.To == "" {
 		if !u.Dead {
-			return cli.Refuse("the runner sends it; --to URL sends what there is until now, also a second time", "loop %s is running", filepath.Base(src.path))
+			return cli.Refuse("the runner sends it; --to URL sends what there is until now, also a second time", "loop %s is running", filepath.Base(src.Path))
 		}
-		u.Dir = src.path
+		u.Dir = src.Path
 	}
 	return sendTrace(e, u)
 }

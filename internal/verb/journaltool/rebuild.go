@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
@@ -32,7 +33,7 @@ type rebuilt struct {
 
 // Rebuild writes the projections of a loop again.
 func Rebuild(e *cli.Env, name string, asJSON bool) error {
-	dir, err := Folder(e, name)
+	dir, err := logs.Folder(e, name)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (r *rebuilt) rebuild() error {
 // the state's last.
 func (r *rebuilt) refold(each func(s *loopstate.State, ended bool)) (loopstate.State, error) {
 	var s loopstate.State
-	for e, err := range (Source{path: r.Journal}).events(0) {
+	for e, err := range (logs.Source{Path: r.Journal}).Events(0) {
 		if err != nil {
 			return s, err
 		}
@@ -87,7 +88,7 @@ const rebuildHint = "'ralph journal rebuild' writes them again; the journal is t
 
 // CheckProjections compares the projections of a loop with its journal.
 func CheckProjections(e *cli.Env, name string, asJSON bool) error {
-	dir, err := Folder(e, name)
+	dir, err := logs.Folder(e, name)
 	if err != nil {
 		return err
 	}

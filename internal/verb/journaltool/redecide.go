@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -60,8 +61,8 @@ func (d *draft) String() string {
 // Redecide folds a journal and compares with it what is recorded: each decision with what the rules
 // decide now, each checkpoint, and the projections where they are beside the journal. A difference
 // is exit code 3.
-func Redecide(e *cli.Env, src Source, asJSON bool) error {
-	files, err := src.projections()
+func Redecide(e *cli.Env, src logs.Source, asJSON bool) error {
+	files, err := projectionsOf(src)
 	if err != nil {
 		return err
 	}
@@ -89,19 +90,19 @@ func Redecide(e *cli.Env, src Source, asJSON bool) error {
 	return r.failure()
 }
 
-// projections returns those that are beside the journal, nil if none are.
-func (s Source) projections() (*projections, error) {
-	if s.pipe != nil || !cli.Exists(filepath.Join(s.path, loopstate.StateFile)) {
+// projectionsOf returns those that are beside the journal, nil if none are.
+func projectionsOf(src logs.Source) (*projections, error) {
+	if src.Path == "" || !cli.Exists(filepath.Join(src.Path, loopstate.StateFile)) {
 		return nil, nil
 	}
-	return readProjections(s.path)
+	return readProjections(src.Path)
 }
 
 // compare reads the journal up to the first difference of a decision or a checkpoint.
-func (r *redecided) compare(src Source, files *projections) error {
+func (r *redecided) compare(src logs.Source, files *projections) error {
 	var v loop.Verifier
 	var sealed json.RawMessage // the state before the last seal
-	for ev, err := range src.events(0) {
+	for ev, err := range src.Events(0) {
 		if err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (r *redecided) print(e *cli.Env) error {
 	case r.foldSeq == 0:
 		fmt.Fprintf(out, "%d events with %d decisions, which are the same today\n", r.Events, r.Decisions)
 		if r.Checkpoints > 0 {
-			fmt.Fprintf(out, "%s, which are the same folded today\n", counted(r.Checkpoints, "checkpoint"))
+			fmt.Fprintf(out, "%s, which are the same folded today\n", units.Quantity(r.Checkpoints, "checkpoint"))
 		}
 		if r.State > 0 && len(r.Differ) == 0 {
 			fmt.Fprintf(out, "state.json at event %d, and the file of each of %s: the same folded today\n", r.State, units.Count{Begun: r.Iterations}.Iterations())
@@ -174,13 +175,6 @@ func (r *redecided) print(e *cli.Env) error {
 		fmt.Fprintln(out, cli.Clean(place))
 	}
 	return nil
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // failure is the error of a decision or a checkpoint that differs.

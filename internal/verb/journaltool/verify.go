@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -110,7 +111,7 @@ func Verify(e *cli.Env, name, hash string, asJSON bool) error {
 	}
 	fmt.Fprintf(e.Stdout, "%d events in %d segments, all as they were written\n", found.Events, len(found.Segments))
 	if found.Removed > 0 {
-		fmt.Fprintln(e.Stdout, removedIterations(journal.Dropped{Through: found.Removed, First: found.Segments[0].FirstSeq, Kept: found.ByRetention}))
+		fmt.Fprintln(e.Stdout, logs.RemovedIterations(journal.Dropped{Through: found.Removed, First: found.Segments[0].FirstSeq, Kept: found.ByRetention}))
 	}
 	if found.Head != "" {
 		fmt.Fprintf(e.Stdout, "sha256 %s covers all of it\n", found.Head)
@@ -185,7 +186,7 @@ type repaired struct {
 // Repair cuts off a last line that was never finished, as the next start would. Damage before the
 // last line is an error.
 func Repair(e *cli.Env, name string, asJSON bool) error {
-	dir, err := Folder(e, name)
+	dir, err := logs.Folder(e, name)
 	if err != nil {
 		return err
 	}

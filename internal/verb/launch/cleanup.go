@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // A loop whose agent never ran, for example because its name was mistyped, is not worth keeping:
@@ -147,7 +148,7 @@ func (r *ready) undo(e *cli.Env, said readiness) (cleared bool) {
 		if err := r.checkNeverRan(said); err != nil {
 			return err
 		}
-		if err := registration.Remove(e.Home, e.Root(), r.Name); err != nil {
+		if err := registry.Remove(e.Home, e.Root(), r.Name); err != nil {
 			return err
 		}
 		if r.worktree != nil {

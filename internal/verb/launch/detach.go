@@ -43,8 +43,7 @@ type readiness struct {
 
 // startRunner starts a runner in a session of its own and waits until its loop runs, which is when
 // the agent is started. One fork is enough: a runner is no job of a shell and holds no terminal.
-// With apart, a second one makes it no descendant of its starter.
-func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
+func startRunner(e *cli.Env, cfg runner.Config) (readiness, error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		return readiness{}, err
@@ -52,9 +51,6 @@ func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
 	cmd, err := runnerCommand(cfg.Name)
 	if err != nil {
 		return readiness{}, err
-	}
-	if apart {
-		cmd.Args = append(cmd.Args, "--apart")
 	}
 	ready, toReady, err := os.Pipe()
 	if err != nil {
@@ -73,9 +69,6 @@ func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
 	exited := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(exited) }() // reaps it if it ends while this process waits
 	began, err := awaitReady(e, cfg, ready, startTime)
-	if apart && err == nil {
-		<-exited // until then the runner descends from this process
-	}
 	if began.Ended != nil || began.Error != "" { // what it said is true once it has written its last state
 		select {
 		case <-exited:

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
 )
 
 // FenceName is the file in a loop's folder that says that the loop was moved. While it is there,
 // the loop is not resumed: two machines would do the same work.
-const FenceName = "moved.json"
+const FenceName = loopfolder.Moved
 
 // maxFence bounds the file, in bytes.
 const maxFence = 64 << 10

@@ -76,7 +76,7 @@ func (p *Plan) choose(e *cli.Env) (err error) {
 		return nil
 	}
 	if p.Name == "" {
-		p.Name = e.DefaultName()
+		p.Name = DefaultName(e)
 	}
 	if strings.ContainsAny(p.Name, " \n") {
 		return cli.Refuse(cli.Task("start", p.Name), "%q is no name of a loop", p.Name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -20,21 +21,11 @@ import (
 // RunnerVerb is the hidden verb of the detached runner.
 type RunnerVerb struct {
 	Loop string `arg:"" optional:"" help:"The loop, for lists of processes only; the runner reads stdin."`
-	// A client may end a server with all its descendants, and no loop may notice.
-	Apart bool `help:"Start the runner and exit, so that it has no parent."`
 }
 
 // Run reads what to run from stdin and reports on descriptor 3 when its loop runs.
 func (v *RunnerVerb) Run(e *cli.Env) error {
 	ready := os.NewFile(3, "ready")
-	if v.Apart {
-		cmd, err := runnerCommand(v.Loop)
-		if err != nil {
-			return err
-		}
-		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdin, os.Stdout, os.Stderr, []*os.File{ready}
-		return cmd.Start()
-	}
 	// The terminal of the starter may close. The signals are received, not ignored: the agent and
 	// the guardrails would inherit ignored signals, and their pipelines would not end as in a
 	// shell.
@@ -86,7 +77,7 @@ func refusal(err error) readiness {
 }
 
 // logOf returns the path of a loop's runner.log.
-func logOf(dir string) string { return filepath.Join(dir, "runner.log") }
+func logOf(dir string) string { return filepath.Join(dir, loopfolder.RunnerLog) }
 
 // logTo sends the output of this process to runner.log from now on.
 func logTo(path string) error {

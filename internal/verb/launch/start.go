@@ -23,10 +23,10 @@ type Start struct {
 	Outlive       bool   `help:"For an agent: let the loop continue when the iteration that starts it ends, where agent.outlive allows it."`
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
+	ID            string `name:"id" hidden:"" placeholder:"ULID" help:"For a program: the id of the new loop; without it the runner makes one."`
+	Numbered      bool   `hidden:"" help:"For a program: where another loop has the name, a number follows it."`
 
-	Dir   string `kong:"-"` // the loop's folder
-	ID    string `kong:"-"` // the ULID of a new loop; without it the runner makes one
-	Apart bool   `kong:"-"` // the starter is a server: its client may end it with all its descendants
+	Dir string `kong:"-"` // the loop's folder
 	// Trial are the guardrails to try, if not the loop's own: those of a fleet's loops.
 	Trial []config.Guardrail `kong:"-"`
 
@@ -36,18 +36,27 @@ type Start struct {
 // Begin starts the detached runner and returns once the loop runs, whose name and folder v then
 // has.
 func (v *Start) Begin(e *cli.Env) (readiness, error) {
+	if v.Numbered {
+		return v.beginNumbered(e)
+	}
+	return v.begin(e)
+}
+
+func (v *Start) begin(e *cli.Env) (readiness, error) {
 	switch {
 	case v.Resume && v.Fresh:
 		return readiness{}, cli.Refuse("give one of them", "--resume and --fresh are both given")
 	case v.AcceptChanges && !v.Resume:
 		return readiness{}, cli.Refuse("leave it out: a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
+	case v.ID != "" && !isNewID(v.ID, v.Resume):
+		return readiness{}, cli.Refuse("leave it out, or give a ULID to a new loop", "--id is %q", v.ID)
 	}
 	v.detached = true
 	r, err := v.ready(e)
 	if err != nil {
 		return readiness{}, err
 	}
-	started, err := startRunner(r.runnerEnv(e), r.cfg, r.Apart)
+	started, err := startRunner(r.runnerEnv(e), r.cfg)
 	if refused, ok := errors.AsType[*cli.Failure](err); ok && r.undo(e, started) && started.Ended != nil {
 		refused.NextStep = clearedHint(started.Ended)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/trust"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
@@ -258,7 +257,7 @@ func TestImportForgetsTrust(t *testing.T) {
 	project := filepath.Join(home, "proj")
 	err := errors.Join(
 		trust.Put(e.Home, trust.Record{Project: project, Fingerprint: "abc"}),
-		registration.Put(e.Home, registry.Entry{Name: "demo", ID: loopID, Project: project, Dir: filepath.Join(project, ".ralph", "demo")}))
+		registry.Put(e.Home, registry.Entry{Name: "demo", ID: loopID, Project: project, Dir: filepath.Join(project, ".ralph", "demo")}))
 	if err != nil {
 		t.Fatal(err)
 	}

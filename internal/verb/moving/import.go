@@ -13,10 +13,10 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
-	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // Imported says where a loop is now.
@@ -253,7 +253,7 @@ func (a *archive) place(top *os.Root, loop, inside string) error {
 // forget removes what a person said about another project or loop at that place: this one is a
 // stranger's until they have looked at it.
 func forget(e *cli.Env, done *Imported, fresh bool) error {
-	err := registration.Remove(e.Home, done.Project, done.Name)
+	err := registry.Remove(e.Home, done.Project, done.Name)
 	if err == nil && (fresh || done.settings) {
 		_, err = cli.RevokeTrust(e.Home, done.Project)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -125,7 +126,7 @@ func (a *Archive) name(e *cli.Env, list *story.List) string {
 		label = strings.TrimPrefix(list.BranchName, branchPrefix)
 	}
 	if label == "" {
-		label = e.DefaultName()
+		label = launch.DefaultName(e)
 	}
 	return e.Now().Format(time.DateOnly) + "-" + registration.SlugName(render.Clean(label))
 }

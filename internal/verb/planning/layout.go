@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -20,7 +21,7 @@ const branchPrefix = "ralph/"
 // it is empty, the name is that of the present branch, or of the project.
 func valuesOf(e *cli.Env, name string) plan.Values {
 	if name = strings.TrimPrefix(name, branchPrefix); name == "" {
-		name = strings.TrimPrefix(e.DefaultName(), strings.ReplaceAll(branchPrefix, "/", "-"))
+		name = strings.TrimPrefix(launch.DefaultName(e), strings.ReplaceAll(branchPrefix, "/", "-"))
 	}
 	return plan.Values{Project: filepath.Base(e.Root()), Branch: branchPrefix + registration.SlugName(name), Date: e.Now().Format(time.DateOnly)}
 }

@@ -1,0 +1,39 @@
+package loopfolder
+
+import (
+	"path"
+	"slices"
+)
+
+// The names in a loop's folder, beside those that public packages promise.
+const (
+	Config     = "config.json" // the settings of the loop
+	State      = "state.json"
+	Iterations = "iterations"
+	RunnerLog  = "runner.log"
+	Reserve    = "reserve" // room that is given back when the disk is full
+	Guardrails = "guardrail-files"
+	PutBack    = "put-back"
+	Worktree   = "worktree.json"
+	Fleet      = "fleet.json"
+	Moved      = "moved.json"
+)
+
+// names are all of them. The first are those of packages journal, inbox and registry, and of git.
+var names = []string{
+	"journal", "blobs", "notify", "inbox", "run.lock", ".git",
+	Config, State, Iterations, RunnerLog, Reserve, Guardrails, PutBack, Worktree, Fleet, Moved,
+}
+
+// Has reports whether only ralph writes the file or folder of this name.
+func Has(name string) bool { return slices.Contains(names, name) }
+
+// Files returns the paths of all that only ralph writes in a loop's folder. The others are the
+// agent's.
+func Files(dir string) []string {
+	files := make([]string, 0, len(names))
+	for _, name := range names {
+		files = append(files, path.Join(dir, name))
+	}
+	return files
+}
