@@ -69,6 +69,7 @@ var exceptions = [][2]string{
 	{"internal/front/reporting", "internal/front/listing"},
 	{"internal/front/statuspage", "internal/core/loopstate"},
 	{"internal/front/statuspage", "internal/core/policy"},
+	{"internal/front/statuspage", "internal/effect/keep"},
 	{"internal/front/statuspage", "internal/front/send"},
 	{"internal/front/statuspage", "internal/runner"},
 	{"internal/front/statuspage", "internal/verb/fleet"},

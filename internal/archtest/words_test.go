@@ -55,7 +55,6 @@ var hardWords = []hardWord{
 	{pattern: `(a|the|its|agent's|whose|each) famil(y|ies)`, plain: `process tree`},
 	{pattern: `nights?`, plain: `run, loop; seed in the simulation`},
 	{pattern: `houses?`, plain: `project`},
-	{pattern: `floors?`, plain: `layer`},
 	{pattern: `doors?`, plain: `name the interface`},
 	{pattern: `rooms|(a|this|each|every|another|own|process) room`, plain: `package`, but: `(a|this|each|every|another|own) room (for|left)`},
 	{pattern: `walls?`, plain: `rule`, but: `wall[ -](clock|time)`},

@@ -20,8 +20,8 @@ import (
 // with what a sandbox set aside.
 const FoundDir = loopfolder.PutBack
 
-// CopyFound keeps the content of a file in the loop's folder before the file is replaced: a person may
-// have written it. It returns the name of the copy there, which is durable. The same content is
+// CopyFound keeps the content of a file in the loop's folder before the file is replaced: a person
+// may have written it. It returns the name of the copy there, which is durable. The same content is
 // kept once.
 func CopyFound(loopDir, name string, content []byte) (string, error) {
 	sum := sha256.Sum256(content)

@@ -26,7 +26,7 @@ func TestKeysOfAgentsAreMasked(t *testing.T) {
 }
 
 // The record of the verifyCommands is about the file that a plan has them in.
-func TestPlanFileIsThatOfPlans(t *testing.T) {
+func TestPlanFileName(t *testing.T) {
 	e := &Env{Cwd: t.TempDir()}
 	if of, want := e.ReviewCommands(nil).Of, plan.Path(e.Root(), plan.Tasks); of != want {
 		t.Errorf("it is %s, and a plan has %s", of, want)
