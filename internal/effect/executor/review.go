@@ -110,7 +110,7 @@ func (x *Executor) undoReview(ctx context.Context, spans policy.ToolSpans, cause
 	report.Files = firstFiles(report.Files)
 	if err != nil {
 		report.Error = err.Error()
-		_, report.Partly = errors.AsType[*keep.LeftError](err)
+		_, report.Partly = errors.AsType[*keep.SkippedError](err)
 		report.Refused = !report.Partly
 		report.Ref = cmp.Or(report.Ref, was.base.Ref)
 	}

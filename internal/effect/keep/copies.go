@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -30,6 +31,28 @@ func CopyFound(loopDir, name string, content []byte) (string, error) {
 		return put(safefile.Within(loop), safefile.Within(folder), map[string][]byte{name: content})
 	})
 	return path.Join(FoundDir, name), err
+}
+
+// MoveFound moves what is at a path to a folder such as [FoundDir], or, if that is on another disk,
+// beside itself, and returns where it is.
+func MoveFound(folder, name string) (to string, err error) {
+	random := make([]byte, 4)
+	_, _ = rand.Read(random) // it never fails
+	id := hex.EncodeToString(random)
+	if info, failed := os.Lstat(folder); failed == nil && !info.IsDir() { // a link would lead what is moved elsewhere
+		if err = safefile.Move(folder, folder+".aside-"+id); err != nil {
+			return "", err
+		}
+	}
+	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(folder)), filepath.Base(folder)); err != nil {
+		return "", err
+	}
+	to = filepath.Join(folder, id+"-"+filepath.Base(name))
+	if err = safefile.Move(name, to); err != nil {
+		to = name + ".aside-" + id
+		err = safefile.Move(name, to)
+	}
+	return to, err
 }
 
 // StoreCopies makes a folder in the loop's folder have contents, each by its SHA-256. It is durable

@@ -55,14 +55,11 @@ func (k *keeper) listIgnored(ctx context.Context) error {
 	if k.before != nil {
 		maps.Copy(k.ignored, k.before.ignored)
 	}
-	out, err := k.Read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--full-name")
-	if err != nil {
-		return err
-	}
-	for name := range strings.SplitSeq(string(out), "\x00") {
+	names, err := k.ignoredFiles(ctx)
+	for _, name := range names {
 		k.ignored[name] = true
 	}
-	return nil
+	return err
 }
 
 // findFiltered finds the files that a filter changes on their way to the disk.

@@ -208,3 +208,32 @@ func TestHiddenChangesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// What was squashed into the person's branch is not lost; what no branch has goes with the worktree.
+func TestMergedWorkIsNoLoss(t *testing.T) {
+	main := born(t)
+	side := main.worktree("side")
+	side.Write("new", "work\n")
+	head := side.Commit("work")
+	find := func(merged string) Losses {
+		l, err := FindLosses(t.Context(), side.Dir, main.Dir, merged)
+		must(t, err)
+		return l
+	}
+	if l := find(""); l.Commits != 1 || l.Left != 0 || !l.Any() {
+		t.Errorf("before the merge: %+v", l)
+	}
+	if l := find(head); l.Commits != 1 {
+		t.Errorf("an agent says that it is merged: %+v", l)
+	}
+	main.Git("merge", "--squash", "-q", head)
+	main.Git("commit", "-qm", "squashed")
+	if l := find(head); l.Any() {
+		t.Errorf("after the merge: %+v", l)
+	}
+	side.Git("checkout", "-q", "--detach")
+	main.Git("branch", "-D", "side")
+	if l := find(""); l.Commits != 0 || l.Left != 1 {
+		t.Errorf("without a branch: %+v", l)
+	}
+}

@@ -29,7 +29,7 @@ type notes struct {
 
 // addNotes adds to a message what the tree does not have.
 func (s *moment) addNotes(message string) (string, error) {
-	all := notes{Perms: quotedKeys(s.perms), Left: quotedKeys(s.left), Odd: quotedKeys(s.odd), Rules: s.ignores}
+	all := notes{Perms: quotedKeys(s.perms), Left: quotedKeys(s.unkept), Odd: quotedKeys(s.odd), Rules: s.ignores}
 	for name := range s.absent {
 		all.Absent = append(all.Absent, strconv.QuoteToASCII(name))
 	}
@@ -73,7 +73,7 @@ func parseNotes(commit string, at repo.Location) (k moment, err error) {
 		k.perms[unquote(name)] = perm.Perm()
 	}
 	for name, what := range all.Left {
-		k.left[unquote(name)] = what
+		k.unkept[unquote(name)] = what
 	}
 	for name, kind := range all.Odd {
 		k.odd[unquote(name)] = kind

@@ -91,7 +91,7 @@ func (k *keeper) findOdd(dir string) {
 
 // compareOdd finds what is gone, or goes when a file is written again. What is not brought back is
 // named; an empty folder is among the files.
-func (r *reversal) compareOdd() (gone []LeftFile) {
+func (r *reversal) compareOdd() (gone []SkippedFile) {
 	for _, name := range slices.Sorted(maps.Keys(r.base.odd)) {
 		kind := r.base.odd[name]
 		isWritten := func(c change) bool { return c.path == name && c.was.id != "" }
@@ -101,10 +101,10 @@ func (r *reversal) compareOdd() (gone []LeftFile) {
 				r.folders = append(r.folders, name)
 			}
 		case r.odd[name] != kind || slices.ContainsFunc(r.onDisk, isWritten):
-			gone = append(gone, LeftFile{name, kind})
+			gone = append(gone, SkippedFile{name, kind})
 		}
 	}
-	slices.SortStableFunc(gone, func(a, b LeftFile) int { return cmp.Compare(a.Why, b.Why) })
+	slices.SortStableFunc(gone, func(a, b SkippedFile) int { return cmp.Compare(a.Why, b.Why) })
 	return gone
 }
 
@@ -141,7 +141,7 @@ func (r *reversal) makeFolders(name string) error {
 func (r *reversal) closeFolders() {
 	for _, name := range slices.Backward(r.closed) {
 		if err := r.root.Chmod(filepath.FromSlash(name), r.base.perms[name]); err != nil {
-			r.leave(name, err.Error())
+			r.skip(name, err.Error())
 		}
 	}
 }
@@ -150,9 +150,9 @@ func (r *reversal) closeFolders() {
 func (r *reversal) restoreFolders() {
 	for _, name := range r.folders {
 		if err := r.makeFolders(name); err != nil {
-			r.leave(name, err.Error())
+			r.skip(name, err.Error())
 		} else if clear(r.dirs); r.above(name) != (way{}) {
-			r.leave(name, "a link is on the way to it")
+			r.skip(name, "a link is on the way to it")
 		}
 	}
 }

@@ -50,8 +50,8 @@ func TestRestoreNamesWhatIsGone(t *testing.T) {
 		}
 		want := Restored{
 			Files: []string{"empty/deep/", "filled/new", "tool"},
-			Left:  []LeftFile{{"inside", "it is a repository of its own"}},
-			Gone:  []LeftFile{{"tool", "a mode with setuid"}, {"sticky", "a mode with sticky"}, {"pipe", "a pipe"}, {"socket", "a socket"}},
+			Left:  []SkippedFile{{"inside", "it is a repository of its own"}},
+			Gone:  []SkippedFile{{"tool", "a mode with setuid"}, {"sticky", "a mode with sticky"}, {"pipe", "a pipe"}, {"socket", "a socket"}},
 			Ref:   done.Ref,
 		}
 		if !reflect.DeepEqual(done, want) || (done.Ref == "") != dry {

@@ -84,7 +84,7 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 	for _, c := range hidden {
 		r.result.Files = append(r.result.Files, c.path)
 		if r.Mine != nil && !r.Mine([]Found{{Path: c.path, At: r.changedAt(c.path)}}) {
-			r.leave(c.path, "it may be a person's")
+			r.skip(c.path, "it may be a person's")
 			continue
 		}
 		r.onDisk = append(r.onDisk, c)
@@ -107,7 +107,7 @@ func (r *reversal) restoreFiles(ctx context.Context) error {
 		case ignored[c.path]: // it was ignored in the base
 			r.forget(c.path)
 		case r.base.ignores != r.ignores:
-			r.leave(c.path, "the rules for ignored files outside of the work tree were changed")
+			r.skip(c.path, "the rules for ignored files outside of the work tree were changed")
 		default:
 			r.putBack(ctx, c)
 		}
@@ -153,7 +153,7 @@ func (r *reversal) forget(name string) {
 	r.result.Files = slices.DeleteFunc(r.result.Files, func(f string) bool { return f == name })
 }
 
-func (r *reversal) leave(name, why string) { r.leftFiles = append(r.leftFiles, LeftFile{name, why}) }
+func (r *reversal) skip(name, why string) { r.skipped = append(r.skipped, SkippedFile{name, why}) }
 
 // putBack puts one file on the disk back, if it still is what the ref keeps.
 func (r *reversal) putBack(ctx context.Context, c change) {
@@ -176,7 +176,7 @@ func (r *reversal) putBack(ctx context.Context, c change) {
 		err = r.writeFile(c.path, c.was, content)
 	}
 	if err != nil {
-		r.leave(c.path, err.Error())
+		r.skip(c.path, err.Error())
 	}
 }
 

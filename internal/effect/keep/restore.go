@@ -14,10 +14,10 @@ import (
 type Restored struct {
 	Files []string `json:"files"` // the paths that differed, sorted; an empty folder ends in a slash
 	// Left are files that differed and are left as they are.
-	Left []LeftFile `json:"left,omitempty"`
+	Left []SkippedFile `json:"left,omitempty"`
 	// Gone is what is not brought back, by its kind: bits of a mode, pipes and sockets.
-	Gone []LeftFile `json:"gone,omitempty"`
-	Ref  string     `json:"kept,omitempty"` // it keeps the files as they were found; empty if none differed
+	Gone []SkippedFile `json:"gone,omitempty"`
+	Ref  string        `json:"kept,omitempty"` // it keeps the files as they were found; empty if none differed
 	// CutOff keeps them as an earlier Restore found them that did not end; empty if there was none.
 	CutOff string `json:"cutOff,omitempty"`
 }
@@ -25,14 +25,14 @@ type Restored struct {
 // Restore makes the files of the work tree around dir those of commit, one of [Iterations]. HEAD,
 // the index and files that were ignored then stay. Before it changes the first file, it keeps all
 // files under a new ref, so that Restore with that ref brings them back. If it is killed, the same
-// call again does the rest, and names the ref of the first one. A [LeftError] is about single
+// call again does the rest, and names the ref of the first one. A [SkippedError] is about single
 // files, after all others were restored. With dry it only finds the files, and CutOff is the ref of
 // an earlier one that has not ended.
 func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
 	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
 	result, err := restore(ctx, dir, id, commit, dry, env)
-	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
+	if _, ok := errors.AsType[*SkippedError](err); err != nil && !ok {
 		err = fmt.Errorf("restore the work tree: %w", err)
 	}
 	return result, err
@@ -53,7 +53,7 @@ func restore(ctx context.Context, dir, id, commit string, dry bool, env []string
 		return result, err
 	}
 	if dry {
-		result.Files, result.Left = r.result.Files, r.leftFiles
+		result.Files, result.Left = r.result.Files, r.skipped
 		if _, err = r.Read(ctx, "rev-parse", "--verify", "--quiet", r.Ref); err == nil {
 			result.CutOff = r.Ref
 		} else if repo.ExitCode(err) == 1 {
@@ -72,11 +72,11 @@ func restore(ctx context.Context, dir, id, commit string, dry bool, env []string
 		}
 	}
 	isLeft := func(name string) bool {
-		return slices.ContainsFunc(r.leftFiles, func(f LeftFile) bool { return f.Path == strings.TrimSuffix(name, "/") })
+		return slices.ContainsFunc(r.skipped, func(f SkippedFile) bool { return f.Path == strings.TrimSuffix(name, "/") })
 	}
-	result.Files, result.Left = slices.DeleteFunc(r.result.Files, isLeft), r.leftFiles
+	result.Files, result.Left = slices.DeleteFunc(r.result.Files, isLeft), r.skipped
 	if err == nil {
-		err = r.leftError()
+		err = r.skippedError()
 	}
 	return result, err
 }
@@ -92,11 +92,11 @@ func (g git) finishRestore(ctx context.Context, id string) (string, error) {
 }
 
 // compareFiles finds the files that differ, and returns what is not brought back.
-func (r *reversal) compareFiles(ctx context.Context) (gone []LeftFile, err error) {
+func (r *reversal) compareFiles(ctx context.Context) (gone []SkippedFile, err error) {
 	if r.onDisk, err = r.changes(ctx, r.base.tree, r.tree); err != nil {
 		return nil, err
 	}
-	r.compareLeft()
+	r.compareUnkept()
 	gone = r.compareOdd()
 	r.result.Files = []string{}
 	for _, c := range r.onDisk {

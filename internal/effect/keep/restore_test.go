@@ -93,7 +93,7 @@ func TestRestoreLeavesUnkeptFiles(t *testing.T) {
 			row.after(w)
 			changed := w.files()
 			done, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
-			left, isLeft := errors.AsType[*LeftError](err)
+			left, isLeft := errors.AsType[*SkippedError](err)
 			switch {
 			case row.why == "" && err != nil:
 				t.Fatal(err)
@@ -149,7 +149,7 @@ func TestRestoreSeesLateChange(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\ncase $* in *' cat-file blob '*) echo \"a person's\" > '"+w.Dir+"/a' ;; esac\nexec '"+real+"' \"$@\"\n"), 0o755))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	done, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
-	if _, left := errors.AsType[*LeftError](err); !left || len(done.Left) != 1 || len(done.Files) > 0 {
+	if _, left := errors.AsType[*SkippedError](err); !left || len(done.Left) != 1 || len(done.Files) > 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if text := w.files()["a"]; text != "a person's\n" {

@@ -71,7 +71,7 @@ type moment struct {
 
 	files   map[string]file
 	perms   map[string]fs.FileMode // of files whose permissions git does not keep
-	left    map[string]string      // files that are not kept, and what identifies each
+	unkept  map[string]string      // files that are not kept, and what identifies each
 	absent  map[string]bool        // files that a sparse checkout leaves out: they are in files
 	ignored map[string]bool        // files, and folders with a slash at their end
 	odd     map[string]string      // what is beside files and links, by its kind
@@ -79,7 +79,7 @@ type moment struct {
 
 func newMoment(at repo.Location) moment {
 	return moment{
-		at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
+		at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, unkept: map[string]string{}, absent: map[string]bool{},
 		ignored: map[string]bool{}, odd: map[string]string{},
 	}
 }
@@ -154,7 +154,7 @@ func (k *keeper) keep(ctx context.Context, name string) {
 	case errors.Is(err, fs.ErrNotExist):
 		k.keepAbsent(name)
 	case err != nil:
-		k.left[name] = "cannot be read"
+		k.unkept[name] = "cannot be read"
 	case info.IsDir():
 		if repo.IsRepository(filepath.Join(k.at.Root, local)) {
 			k.nested(ctx, name)
@@ -162,7 +162,7 @@ func (k *keeper) keep(ctx context.Context, name string) {
 	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
 		k.keepFile(name, info)
 	default:
-		k.left[name] = info.Mode().Type().String()
+		k.unkept[name] = info.Mode().Type().String()
 	}
 }
 
@@ -205,22 +205,22 @@ func (k *keeper) above(dir string) way {
 
 // nested identifies a repository inside by its commit and its fingerprint.
 func (k *keeper) nested(ctx context.Context, name string) {
-	if _, ok := k.left[name]; ok {
+	if _, ok := k.unkept[name]; ok {
 		return
 	}
 	s, err := k.nest.Nested(ctx, filepath.Join(k.at.Root, filepath.FromSlash(name)))
 	if err != nil {
-		k.left[name] = "a repository of its own"
+		k.unkept[name] = "a repository of its own"
 		return
 	}
-	k.left[name] = "a repository of its own " + s.Head + " " + s.Fingerprint
+	k.unkept[name] = "a repository of its own " + s.Head + " " + s.Fingerprint
 }
 
 func (k *keeper) keepFile(name string, info fs.FileInfo) {
 	f, size, err := k.identify(name, info)
 	beside := false
 	if k.before != nil { // what was not kept cannot be compared
-		_, beside = k.before.left[name]
+		_, beside = k.before.unkept[name]
 	}
 	known := k.known[name].id == f.id
 	most := int64(maxKept)
@@ -229,9 +229,9 @@ func (k *keeper) keepFile(name string, info fs.FileInfo) {
 	}
 	switch {
 	case err != nil:
-		k.left[name] = "cannot be read"
+		k.unkept[name] = "cannot be read"
 	case beside, size > most, !known && k.bytes+size > maxAllKept:
-		k.left[name] = fmt.Sprintf("too large: %d bytes of %d, %v", size, info.ModTime().UnixNano(), info.Mode())
+		k.unkept[name] = fmt.Sprintf("too large: %d bytes of %d, %v", size, info.ModTime().UnixNano(), info.Mode())
 	default:
 		k.files[name] = f
 		if perm := info.Mode().Perm(); f.mode != linkMode && perm != defaultPermissions(f.mode) {

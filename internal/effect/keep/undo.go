@@ -60,11 +60,11 @@ type Undone struct {
 	Stays bool
 }
 
-// A LeftError says which files were left as they are.
-type LeftError struct{ Files []LeftFile }
+// A SkippedError says which files were left as they are.
+type SkippedError struct{ Files []SkippedFile }
 
-// A LeftFile is a file that was left as it is.
-type LeftFile struct {
+// A SkippedFile is a file that was left as it is.
+type SkippedFile struct {
 	Path string `json:"path"`
 	Why  string `json:"why"` // or what it was
 }
@@ -72,7 +72,7 @@ type LeftFile struct {
 // maxNamed is how many files an error names.
 const maxNamed = 5
 
-func (e *LeftError) Error() string {
+func (e *SkippedError) Error() string {
 	var parts []string
 	for _, f := range e.Files[:min(maxNamed, len(e.Files))] {
 		parts = append(parts, fmt.Sprintf("%s (%s)", f.Path, f.Why))
@@ -102,7 +102,7 @@ var (
 //
 // Nothing is lost: the ref of the result is made before the first file is changed. When in doubt it
 // leaves all as it is and returns the reason: [ErrOtherTree], [ErrOtherBranch], [ErrRewritten],
-// [repo.ErrUnfinished], [repo.ErrUnmerged] or [repo.ErrLocked]. A [LeftError] is about single
+// [repo.ErrUnfinished], [repo.ErrUnmerged] or [repo.ErrLocked]. A [SkippedError] is about single
 // files, after all others were put back. The Undone is valid with an error too.
 //
 // Time, environment and programs are as in [WorkTree]. Only one call may be made.
@@ -114,7 +114,7 @@ func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
 	}
 	r := &reversal{base: b, Undo: u}
 	err := r.run(ctx)
-	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
+	if _, ok := errors.AsType[*SkippedError](err); err != nil && !ok {
 		err = fmt.Errorf("put the work tree back: %w", err)
 	}
 	return r.result, err
@@ -127,7 +127,7 @@ type reversal struct {
 	*keeper                            // the work tree as it is now
 	onDisk, committed, staged []change // to be undone
 	commits                   []Found  // those that have them, without paths
-	leftFiles                 []LeftFile
+	skipped                   []SkippedFile
 	folders                   []string // empty ones, to be made
 	closed                    []string // folders that were made, in which the owner may not write
 	result                    Undone
@@ -164,14 +164,14 @@ func (r *reversal) run(ctx context.Context) error {
 	if err := r.restoreIndex(ctx); err != nil {
 		return err
 	}
-	return r.leftError()
+	return r.skippedError()
 }
 
-func (r *reversal) leftError() error {
-	if len(r.leftFiles) == 0 {
+func (r *reversal) skippedError() error {
+	if len(r.skipped) == 0 {
 		return nil
 	}
-	return &LeftError{r.leftFiles}
+	return &SkippedError{r.skipped}
 }
 
 // compare finds what differs from the base.
@@ -203,34 +203,34 @@ func (r *reversal) compare(ctx context.Context) error {
 		return err
 	}
 	asItWas := func(c change) bool {
-		_, unkept := r.base.left[c.path]
+		_, unkept := r.base.unkept[c.path]
 		return c.now == kept[c.path] && !unkept
 	}
 	r.committed = slices.DeleteFunc(r.committed, asItWas)
 	r.staged = slices.DeleteFunc(r.staged, asItWas)
-	r.compareLeft()
+	r.compareUnkept()
 
 	found := map[string]bool{}
 	for _, c := range slices.Concat(r.onDisk, r.committed, r.staged) {
 		found[c.path] = true
 	}
-	for _, f := range r.leftFiles {
+	for _, f := range r.skipped {
 		found[f.Path] = true
 	}
 	r.result.Files = slices.Sorted(maps.Keys(found))
 	return nil
 }
 
-// compareLeft finds changes of files that are not kept.
-func (r *reversal) compareLeft() {
-	names := slices.Sorted(maps.Keys(r.base.left))
-	for name := range r.left {
-		if _, ok := r.base.left[name]; !ok {
+// compareUnkept finds changes of files that are not kept.
+func (r *reversal) compareUnkept() {
+	names := slices.Sorted(maps.Keys(r.base.unkept))
+	for name := range r.unkept {
+		if _, ok := r.base.unkept[name]; !ok {
 			names = append(names, name)
 		}
 	}
 	for _, name := range names {
-		was, now := r.base.left[name], r.left[name]
+		was, now := r.base.unkept[name], r.unkept[name]
 		if was == now || r.allowed(name) {
 			continue
 		}
@@ -241,12 +241,12 @@ func (r *reversal) compareLeft() {
 		case !strings.HasPrefix(about, "too large"):
 			why = "it " + about
 		}
-		r.leftFiles = append(r.leftFiles, LeftFile{name, why})
+		r.skipped = append(r.skipped, SkippedFile{name, why})
 	}
 	// A tree has none of these, or had it before it was too large.
 	r.onDisk = slices.DeleteFunc(r.onDisk, func(c change) bool {
-		_, before := r.base.left[c.path]
-		_, after := r.left[c.path]
+		_, before := r.base.unkept[c.path]
+		_, after := r.unkept[c.path]
 		return before || after
 	})
 }

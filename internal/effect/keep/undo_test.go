@@ -457,7 +457,7 @@ func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
 	w.Write(".git/info/exclude", "*.tmp\n")
 	w.Write("new", "x\n")
 	u, err := w.undo(base)
-	left, ok := errors.AsType[*LeftError](err)
+	left, ok := errors.AsType[*SkippedError](err)
 	if !ok || len(left.Files) != 1 || left.Files[0].Path != "new" {
 		t.Fatalf("%+v, %v", u, err)
 	}
@@ -581,7 +581,7 @@ func TestUndoReportsWhatItLeaves(t *testing.T) {
 	w.Write("larger.bin", "")
 	must(t, os.Truncate(filepath.Join(w.Dir, "larger.bin"), maxKept+3))
 	u, err := w.undo(base)
-	left, ok := errors.AsType[*LeftError](err)
+	left, ok := errors.AsType[*SkippedError](err)
 	if !ok {
 		t.Fatalf("%+v, %v", u, err)
 	}

@@ -92,18 +92,26 @@ func (r *runner) commitFrom(ctx context.Context, at Location, before string, wor
 }
 
 func (r *runner) addAndCommit(ctx context.Context, before string, words []string) error {
-	which := "--update"
-	if r.AddUntracked {
-		which = "--all"
+	add, paths := []string{"add", "--pathspec-from-file=-", "--pathspec-file-nul"}, r.only
+	args := []string{"--cleanup=whitespace", "--file=-"}
+	switch {
+	case r.only != nil:
+		args = slices.Concat([]string{"--only"}, args, []string{"--"}, r.only)
+	case r.AddUntracked:
+		add = append(add, "--all")
+	default:
+		add = append(add, "--update")
 	}
-	paths := slices.Clone(withoutOwn)
-	for _, left := range r.result.Left {
-		paths = append(paths, ":(exclude,literal)"+left, ":(exclude,literal)"+strings.TrimSuffix(left, "/"))
+	if r.only == nil {
+		paths = slices.Clone(withoutOwn)
+		for _, left := range r.result.Left {
+			paths = append(paths, ":(exclude,literal)"+left, ":(exclude,literal)"+strings.TrimSuffix(left, "/"))
+		}
 	}
-	if err := r.run(ctx, strings.Join(paths, "\x00"), "add", which, "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+	if err := r.run(ctx, strings.Join(paths, "\x00"), add...); err != nil {
 		return err
 	}
-	staged, err := r.git.staged(ctx, before)
+	staged, err := r.git.staged(ctx, before, r.only)
 	if err != nil || !staged {
 		return err
 	}
@@ -113,16 +121,16 @@ func (r *runner) addAndCommit(ctx context.Context, before string, words []string
 	// The message comes by standard input, where a leading dash or a quote has no meaning; hooks do
 	// not get it as their input. Spaces around lines are removed, and a line that begins with "#"
 	// stays, whatever commit.cleanup says.
-	return r.run(ctx, r.Message+"\n", slices.Concat(words, []string{"--cleanup=whitespace", "--file=-"})...)
+	return r.run(ctx, r.Message+"\n", slices.Concat(words, args)...)
 }
 
-// staged reports whether the index differs from a commit.
-func (g Git) staged(ctx context.Context, commit string) (bool, error) {
+// staged reports whether the index differs from a commit, in some paths or at all.
+func (g Git) staged(ctx context.Context, commit string, paths []string) (bool, error) {
 	base, err := g.TreeOf(ctx, commit)
 	if err != nil {
 		return false, err
 	}
-	_, err = g.Read(ctx, "diff-index", "--cached", "--quiet", base, "--")
+	_, err = g.Read(ctx, append([]string{"diff-index", "--cached", "--quiet", base, "--"}, paths...)...)
 	if ExitCode(err) == 1 {
 		return true, nil
 	}

@@ -2,9 +2,7 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -14,7 +12,7 @@ import (
 // and signing run as in [Run].
 func CommitPaths(ctx context.Context, dir, message string, paths []string, env ...string) (sha string, err error) {
 	r := runner{
-		Config: Config{Dir: dir, Timeout: defaultTimeout, lockWait: 2 * time.Second},
+		Config: Config{Dir: dir, Message: clean(message), Timeout: defaultTimeout, lockWait: 2 * time.Second},
 		git:    Git{argv: []string{"git"}, Env: environment(env), Dir: dir},
 	}
 	words := []string{"commit"}
@@ -28,57 +26,17 @@ func CommitPaths(ctx context.Context, dir, message string, paths []string, env .
 	if paths, err = r.git.notIgnored(ctx, paths); err != nil || len(paths) == 0 {
 		return "", err
 	}
+	for _, path := range paths {
+		r.only = append(r.only, ":(literal)"+path)
+	}
 	if err := waitForLock(ctx, at, r.lockWait); err != nil {
 		return "", r.fail(words, err, lockHint(at))
 	}
-	kept, err := saveIndex(at)
-	if err != nil {
-		return "", r.fail(words, err, "")
-	}
-	sha, failed := r.commitPaths(ctx, clean(message), paths)
-	if sha != "" {
-		return sha, failed
-	}
-	if failed != nil {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyTime)
-		defer cancel()
-		r.explain(after, at, failed)
-	}
-	if err := kept.restore(); err != nil {
-		failed = errors.Join(failed, r.fail(words, fmt.Errorf("restore the index: %w", err), lockHint(at)))
-	}
-	return "", failed
-}
-
-// commitPaths adds and commits. sha is the new commit; empty if there is none.
-func (r *runner) commitPaths(ctx context.Context, message string, paths []string) (sha string, err error) {
 	before, err := r.git.Head(ctx)
-	if err != nil {
-		return "", err
+	if err == nil {
+		_, err = r.commitFrom(ctx, at, before, words)
 	}
-	literal := make([]string, len(paths))
-	for i, path := range paths {
-		literal[i] = ":(literal)" + path
-	}
-	if err := r.run(ctx, strings.Join(literal, "\x00"), "add", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-		return "", err
-	}
-	_, err = r.git.Read(ctx, append([]string{"diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--"}, literal...)...)
-	if ExitCode(err) != 1 {
-		return "", err // nothing has changed, or git cannot know
-	}
-	// The message comes by standard input, as in addAndCommit.
-	failed := r.run(ctx, message+"\n", append([]string{"commit", "--only", "--cleanup=whitespace", "--file=-", "--"}, literal...)...)
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyTime)
-	defer cancel()
-	head, err := r.git.Head(after)
-	if err != nil {
-		return "", errors.Join(failed, err)
-	}
-	if head == before {
-		return "", failed
-	}
-	return head, failed
+	return r.result.SHA, err
 }
 
 // notIgnored returns the paths that git does not ignore, or has recorded already.

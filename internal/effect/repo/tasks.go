@@ -109,6 +109,7 @@ func commandWords(command string) []string {
 type runner struct {
 	Config
 	git    Git
+	only   []string // pathspecs of what is committed; all where there are none
 	result Result
 }
 

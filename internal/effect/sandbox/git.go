@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -270,7 +269,7 @@ func (b *Box) PutBack() (notes []string, err error) {
 func (b *Box) putBackGit() error {
 	var errs []error
 	setAside := func(path string) bool {
-		to, err := b.setAside(path)
+		to, err := keep.MoveFound(b.Aside, path)
 		if err != nil {
 			errs = append(errs, err)
 			return false
@@ -303,26 +302,4 @@ func (b *Box) putBackGit() error {
 
 func (b *Box) note(format string, args ...any) {
 	b.notes = append(b.notes, fmt.Sprintf(format, args...))
-}
-
-// setAside moves what is at path to the folder for what was set aside, or, if that is on another
-// disk, beside itself.
-func (b *Box) setAside(path string) (to string, err error) {
-	random := make([]byte, 4)
-	_, _ = rand.Read(random) // it never fails
-	id := hex.EncodeToString(random)
-	if info, failed := os.Lstat(b.Aside); failed == nil && !info.IsDir() { // a link would lead what is moved elsewhere
-		if err = safefile.Move(b.Aside, b.Aside+".aside-"+id); err != nil {
-			return "", err
-		}
-	}
-	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(b.Aside)), filepath.Base(b.Aside)); err != nil {
-		return "", err
-	}
-	to = filepath.Join(b.Aside, id+"-"+filepath.Base(path))
-	if err = safefile.Move(path, to); err != nil {
-		to = path + ".aside-" + id
-		err = safefile.Move(path, to)
-	}
-	return to, err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -158,7 +159,7 @@ func (b *Box) putBackNested() error {
 		if was := b.ran[path]; was == is && was != (digest{}) {
 			continue
 		}
-		to, err := b.setAside(path)
+		to, err := keep.MoveFound(b.Aside, path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -239,7 +240,7 @@ func (b *Box) putBackRebase() error {
 	if !removed {
 		return nil
 	}
-	to, err := b.setAside(path)
+	to, err := keep.MoveFound(b.Aside, path)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		done.Restored, err = keep.Restore(ctx, t.dir, t.id, commit, false, t.env...)
-		if _, left := errors.AsType[*keep.LeftError](err); left { // they are printed
+		if _, left := errors.AsType[*keep.SkippedError](err); left { // they are printed
 			err = fmt.Errorf("%s not put back", units.Quantity(len(done.Left), "file"))
 		}
 		if done.Changed = done.Ref != "" || done.CutOff != ""; done.Changed {
@@ -160,7 +160,7 @@ func (r Rollback) print(e *cli.Env, done Done) error {
 }
 
 // printLeft prints a line for each reason. The files are in its order.
-func printLeft(e *cli.Env, what string, files []keep.LeftFile) {
+func printLeft(e *cli.Env, what string, files []keep.SkippedFile) {
 	for len(files) > 0 {
 		why, names := files[0].Why, ""
 		for len(files) > 0 && files[0].Why == why {
