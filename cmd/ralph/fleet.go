@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/verb/fleet"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 type fleetVerb struct {
@@ -42,15 +41,8 @@ func (v *fleetVerb) Run(e *cli.Env) error {
 		return err
 	}
 	cli.Tell(e.Stderr, "%d tasks, %d at once", len(tasks.List), v.Parallel)
-	start.Detach = v.Detach
-	started, err := start.Begin(e)
-	if err != nil {
-		return err
-	}
-	if v.Detach {
-		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
-	}
-	return attachTo(e, start.Name, start.Dir, attach.Options{})
+	start.Detach, start.JSON = v.Detach, v.JSON
+	return beginAndShow(e, &start, attach.Options{})
 }
 
 // fleetAgentVerb is the agent of a fleet's loop.

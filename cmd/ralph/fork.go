@@ -49,13 +49,6 @@ func (v *forkVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "hint: 'ralph start %s --resume' starts it", made.Name)
 		return nil
 	}
-	start := launch.Start{Name: made.Name, Resume: true, Detach: v.Detach, Options: launch.Options{Agent: v.Agent, Model: v.Model, Set: v.Set}}
-	started, err := start.Begin(e)
-	if err != nil {
-		return err
-	}
-	if v.Detach {
-		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
-	}
-	return attachTo(e, start.Name, start.Dir, attach.Options{})
+	start := launch.Start{Name: made.Name, Resume: true, Detach: v.Detach, JSON: v.JSON, Options: launch.Options{Agent: v.Agent, Model: v.Model, Set: v.Set}}
+	return beginAndShow(e, &start, attach.Options{})
 }

@@ -23,14 +23,19 @@ func (startVerb) Help() string {
 
 // Run starts the detached runner and, without --detach, attaches to it.
 func (v *startVerb) Run(e *cli.Env) error {
-	started, err := v.Begin(e)
+	return beginAndShow(e, &v.Start, attach.Options{Plain: v.Plain, Inline: v.Inline})
+}
+
+// beginAndShow starts the detached runner of a loop and, without --detach, attaches to the loop.
+func beginAndShow(e *cli.Env, start *launch.Start, o attach.Options) error {
+	started, err := start.Begin(e)
 	if err != nil {
 		return err
 	}
-	if v.Detach {
-		return launch.Announce(e, v.Name, v.Dir, started, v.JSON)
+	if start.Detach {
+		return launch.Announce(e, start.Name, start.Dir, started, start.JSON)
 	}
-	return attachTo(e, v.Name, v.Dir, attach.Options{Plain: v.Plain, Inline: v.Inline})
+	return attachTo(e, start.Name, start.Dir, o)
 }
 
 // resumeLoop resumes the loop in a folder, with settings that are raised for it.

@@ -15,38 +15,38 @@ func SettingFlags(args []string) []string {
 	if len(args) == 0 || !startsLoops(args[0]) && !strings.HasPrefix(args[0], "-") {
 		return args
 	}
-	if !slices.ContainsFunc(args, func(word string) bool {
-		return namesSetting(unaliased(word)) || unaliased(word) != word || slices.Contains(valueless, word)
-	}) {
-		return args
-	}
 	var read []string
 	for len(args) > 0 {
-		word := unaliased(args[0])
-		args = args[1:]
-		if word == "--" {
-			return append(append(read, word), args...)
-		}
-		if slices.Contains(valueless, word) && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
-			word += "=" // its value may be left out, which kong has no form for
-		}
-		if !namesSetting(word) {
+		word, rest := unaliased(args[0]), args[1:]
+		switch {
+		case word == "--":
+			return append(read, args...)
+		case namesSetting(word):
+			var setting string
+			setting, rest = settingOf(word, rest)
+			read = append(read, "--set", setting)
+		case slices.Contains(valueless, word) && (len(rest) == 0 || strings.HasPrefix(rest[0], "-")):
+			read = append(read, word+"=") // kong has no form for a value that is left out
+		default:
 			read = append(read, word)
-			continue
 		}
-		setting := strings.TrimPrefix(word, "--")
-		if key, _, given := strings.Cut(setting, "="); !given {
-			switch {
-			case isSwitch(key) && (len(args) == 0 || args[0] != "true" && args[0] != "false"):
-				setting += "=true"
-			case len(args) > 0:
-				setting += "=" + args[0]
-				args = args[1:]
-			}
-		}
-		read = append(read, "--set", setting)
+		args = rest
 	}
 	return read
+}
+
+// settingOf returns KEY=VALUE for a flag in the spelling of a setting, and the words after it.
+func settingOf(flag string, rest []string) (setting string, after []string) {
+	setting = strings.TrimPrefix(flag, "--")
+	key, _, given := strings.Cut(setting, "=")
+	switch {
+	case given:
+	case isSwitch(key) && (len(rest) == 0 || rest[0] != "true" && rest[0] != "false"):
+		setting += "=true"
+	case len(rest) > 0:
+		return setting + "=" + rest[0], rest[1:]
+	}
+	return setting, rest
 }
 
 // valueless are flags whose value may be left out.

@@ -97,9 +97,7 @@ func describe(e *cli.Env, known config.KnownAgent, path string) foundAgent {
 	if keys := credentials.DecideKeys(settings, e.Environ); keys.Why != "" {
 		a.Keys, a.keyMessage = &keys.Keys, keys.Message(known.Program)
 	}
-	if credentials.LoginMissing(settings, e.Environ, preflight.Asks(e)) {
-		a.LoginMissing = preflight.NoLogin(known)
-	}
+	a.LoginMissing = preflight.NoLogin(e, settings, preflight.Asks(e))
 	if known.Protocol == config.ProtocolCodex {
 		a.ShellNotice = shellNotice(e)
 	}

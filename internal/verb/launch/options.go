@@ -193,16 +193,11 @@ func (p *Plan) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
 		}
 		return e.Settings(p.flags(), workDir)
 	}
-	given := maps.Clone(p.Set)
-	if given == nil {
-		given = map[string]string{}
-	}
 	for key, value := range p.HostAgent {
-		if given["agent."+key] == "" && value != "" {
-			given["agent."+key] = value
+		if p.Set["agent."+key] == "" && value != "" {
+			p.Set["agent."+key] = value
 		}
 	}
-	p.Set = given
 	return e.Settings(p.flags(), workDir)
 }
 

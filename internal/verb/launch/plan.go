@@ -43,7 +43,8 @@ type Plan struct {
 // with its prompt, then with its settings.
 func (v *Start) plan(e *cli.Env) (*Plan, error) {
 	p := &Plan{Start: *v}
-	p.Set = maps.Clone(v.Set)
+	p.Set = map[string]string{}
+	maps.Copy(p.Set, v.Set)
 	err := p.choose(e)
 	if err == nil {
 		p.workDir = e.WorkDir()

@@ -54,6 +54,17 @@ func (p *Plan) tryGuardrails(e *cli.Env) error {
 	return judgeTrial(e, results)
 }
 
+// Guardrails returns how a verb runs the guardrails of a loop: as its runner does. masker hides the
+// secrets in what they print.
+func Guardrails(e *cli.Env, name, dir string, ports int, s config.Settings) (cfg guardrail.Config, masker *redact.Redactor) {
+	masker = redact.New(slices.Concat(e.Environ, credentials.Secrets(s)))
+	return guardrail.Config{
+		LoopDir: dir, Guardrails: runner.Guards(s), TruncateChars: s.OutputTruncateChars,
+		Env:    process.Environment(e.Environ, nil, runner.LoopVariables(name, dir, ports)),
+		Redact: func() guardrail.Redactor { return masker.Stream() },
+	}, masker
+}
+
 // A tried guardrail and what it came to. Its command has no secrets.
 type tried struct {
 	guardrail.Result
@@ -69,27 +80,23 @@ func (p *Plan) runTrial(ctx context.Context, e *cli.Env, settings config.Setting
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(logs)) }()
-	guards := runner.Guards(settings)
-	part := trialTime / time.Duration(len(guards))
-	for i, g := range guards {
-		if g.Timeout == 0 || g.Timeout > part {
-			guards[i].Timeout = part
-		}
-	}
 	ports := 0
 	if p.worktree != nil {
 		ports = p.worktree.PortBase
 	}
-	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(settings)))
+	cfg, masker := Guardrails(e, p.Name, p.Dir, ports, settings)
+	cfg.Dir, cfg.LoopDir, cfg.TruncateChars = p.tree(e), logs, trialChars
+	part := trialTime / time.Duration(len(cfg.Guardrails))
+	for i, g := range cfg.Guardrails {
+		if g.Timeout == 0 || g.Timeout > part {
+			cfg.Guardrails[i].Timeout = part
+		}
+	}
 	var results []guardrail.Result
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		results, err = guardrail.Run(ctx, guardrail.Config{
-			Dir: p.tree(e), LoopDir: logs, Guardrails: guards, TruncateChars: trialChars,
-			Env:    process.Environment(e.Environ, nil, runner.LoopVariables(p.Name, p.Dir, ports)),
-			Redact: func() guardrail.Redactor { return masker.Stream() },
-		})
+		results, err = guardrail.Run(ctx, cfg)
 	}()
 	select {
 	case <-done:

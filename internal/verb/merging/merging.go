@@ -24,8 +24,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
-	"github.com/ralph-loop/ralph/internal/ground/process"
-	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
@@ -284,21 +282,15 @@ func (m Merge) check(ctx context.Context, e *cli.Env, s registry.Status, w *work
 func runGuardrails(ctx context.Context, e *cli.Env, s registry.Status, settings config.Settings, project string, portBase int) (passed []string, err error) {
 	passed = []string{}
 	var failed []string
-	masker := redact.New(e.Environ)
-	cfg := guardrail.Config{
-		Dir: project, LoopDir: s.Dir, TruncateChars: settings.OutputTruncateChars, Guardrails: runner.Guards(settings),
-		Env:    process.Environment(e.Environ, nil, runner.LoopVariables(s.Name, s.Dir, portBase)),
-		Redact: func() guardrail.Redactor { return masker.Stream() },
-		Started: func(_ int, g guardrail.Guardrail) {
-			cli.Tell(e.Stderr, "guardrail: %s", cli.Clean(g.Command))
-		},
-		Ended: func(_ int, r guardrail.Result) {
-			if r.OK {
-				passed = append(passed, r.Guardrail.Command)
-				return
-			}
-			failed = append(failed, fmt.Sprintf("%s (exit %d, output in %s)", cli.Clean(r.Guardrail.Command), r.Code, e.Short(filepath.Join(s.Dir, r.Log))))
-		},
+	cfg, _ := launch.Guardrails(e, s.Name, s.Dir, portBase, settings)
+	cfg.Dir = project
+	cfg.Started = func(_ int, g guardrail.Guardrail) { cli.Tell(e.Stderr, "guardrail: %s", cli.Clean(g.Command)) }
+	cfg.Ended = func(_ int, r guardrail.Result) {
+		if r.OK {
+			passed = append(passed, r.Guardrail.Command)
+			return
+		}
+		failed = append(failed, fmt.Sprintf("%s (exit %d, output in %s)", cli.Clean(r.Guardrail.Command), r.Code, e.Short(filepath.Join(s.Dir, r.Log))))
 	}
 	_, err = guardrail.Run(ctx, cfg)
 	switch {

@@ -53,8 +53,14 @@ func Present(a config.Agent) bool {
 	return err == nil
 }
 
-// NoLogin says that an agent cannot pay, and what to do.
-func NoLogin(known config.KnownAgent) string { return "no login is found: " + known.Login }
+// NoLogin says that an agent cannot pay, and what to do; empty if it can, or that is not known.
+func NoLogin(e *cli.Env, a config.Agent, ask runner.Ask) string {
+	known, ok := config.KnownProgram(a.Program())
+	if !ok || !credentials.LoginMissing(a, e.Environ, ask) {
+		return ""
+	}
+	return "no login is found: " + known.Login
+}
 
 // Program reports whether an agent of the settings can be started: its program, how a loop starts
 // it, its login. what is agent or reviewer, and key that of its settings. A missing program is no
@@ -85,9 +91,8 @@ func Program(e *cli.Env, what, key string, a config.Agent, another bool, ask run
 	}
 	if ask == nil {
 		f.Says += "; not asked for its version: the settings of this project are not trusted"
-	} else if credentials.LoginMissing(a, e.Environ, ask) {
-		known, _ := a.Known()
-		f.State, hints = Warns, append([]string{NoLogin(known)}, hints...)
+	} else if missing := NoLogin(e, a, ask); missing != "" {
+		f.State, hints = Warns, append([]string{missing}, hints...)
 	}
 	if one.command.May != "" {
 		hints = append(hints, "it may do: "+one.command.May)
