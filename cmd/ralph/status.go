@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
 )
@@ -26,10 +27,11 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	kept, err := statuspage.FindKept(context.Background(), s, &state, e.Environ...)
+	refs, err := repo.KeptBefore(context.Background(), s.Project, state.Lifecycle.ID, e.Environ...)
 	if err != nil {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
+	kept := statuspage.FindKept(s, &state, refs)
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, statuspage.JSON(s, &state, kept), "")
 	}

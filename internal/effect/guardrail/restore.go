@@ -50,7 +50,7 @@ func (s *FileSnapshot) Restore(changes []Change) (aside []string, err error) {
 }
 
 // Aside ends the new name of what Restore found in the way, but for a number after it.
-const Aside = ".set-aside"
+const Aside = loopfolder.Aside
 
 // FoundDir is the folder in a loop's folder with changed files as they were before Restore, and
 // with what a sandbox set aside.

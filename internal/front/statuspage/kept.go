@@ -1,15 +1,13 @@
 package statuspage
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/guardrail"
-	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -20,13 +18,12 @@ type Kept struct {
 	Back string `json:"back"` // the command that brings it back, or shows it
 }
 
-// FindKept returns what is kept of a loop. git has the environment env.
-func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, env ...string) (all []Kept, err error) {
-	refs, err := repo.KeptBefore(ctx, s.Project, state.Lifecycle.ID, env...)
+// FindKept returns what is kept of a loop; refs are those of git.
+func FindKept(s registry.Status, state *loopstate.State, refs []string) (all []Kept) {
 	for _, ref := range refs {
 		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
 	}
-	folder := filepath.Join(s.Dir, guardrail.FoundDir)
+	folder := filepath.Join(s.Dir, loopfolder.PutBack)
 	files, _ := os.ReadDir(folder) // most loops have none
 	for _, file := range files {
 		name, show := filepath.Join(folder, file.Name()), "cat "
@@ -42,11 +39,11 @@ func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, en
 		}
 		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
 		if _, err := os.Lstat(name); err == nil {
-			was, _, _ := strings.Cut(name, guardrail.Aside)
+			was, _, _ := strings.Cut(name, loopfolder.Aside)
 			all = append(all, Kept{name, "mv -i " + name + " " + was})
 		}
 	}
-	return all, err
+	return all
 }
 
 // kept: what was replaced or removed, and how to have it back.
