@@ -63,6 +63,20 @@ func Columns(s string) int {
 	return n
 }
 
+// Ending returns the end of a clean text that fits in so many columns. It reads no more than that,
+// because a long log may have been pasted.
+func Ending(text string, columns int) string {
+	from := len(text)
+	for from > 0 {
+		r, n := utf8.DecodeLastRuneInString(text[:from])
+		if columns -= runeColumns(r); columns < 0 {
+			break
+		}
+		from -= n
+	}
+	return text[from:]
+}
+
 // Cut returns a clean text in at most this many columns; a text that was cut ends with "…". 0 means
 // no limit.
 func Cut(s string, columns int) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/render"
 )
@@ -139,7 +138,7 @@ const promptMark = "> "
 func window(line string, pos, room int) (text string, cursor int) {
 	room = max(room, 1)
 	before, after := render.Clean(line[:pos]), render.Clean(line[pos:])
-	head := Ending(before, room-min(beginning(after, room/3), room/3))
+	head := render.Ending(before, room-min(beginning(after, room/3), room/3))
 	cursor = render.Columns(head)
 	if left := room - cursor; left > 0 && after != "" {
 		return head + render.Cut(after, left), cursor
@@ -155,20 +154,6 @@ func beginning(text string, most int) (columns int) {
 		}
 	}
 	return columns
-}
-
-// Ending returns the end of a clean text that fits in so many columns. It reads no more than that,
-// because a long log may have been pasted.
-func Ending(text string, columns int) string {
-	from := len(text)
-	for from > 0 {
-		r, n := utf8.DecodeLastRuneInString(text[:from])
-		if columns -= render.Columns(string(r)); columns < 0 {
-			break
-		}
-		from -= n
-	}
-	return text[from:]
 }
 
 // wide returns the columns of a row that has no escape sequences except for styles.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/render"
@@ -203,7 +202,7 @@ func (m *Model) row(cells []string, style func(cell int, text string) string) st
 	for i, c := range m.columns {
 		text := render.Cut(cells[c.cell], c.width)
 		if c.path && render.Columns(cells[c.cell]) > c.width {
-			text = "…" + attach.Ending(cells[c.cell], c.width-1)
+			text = "…" + render.Ending(cells[c.cell], c.width-1)
 		}
 		blanks := strings.Repeat(" ", max(c.width-render.Columns(text), 0))
 		if style != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -223,7 +222,7 @@ func (t *table) fit(widths []int, width int) []int {
 
 func (t *table) cut(column int, cell string, width int) string {
 	if t.paths && column == len(t.head)-1 && render.Columns(cell) > width {
-		return "…" + attach.Ending(cell, width-1)
+		return "…" + render.Ending(cell, width-1)
 	}
 	return render.Cut(cell, width)
 }
