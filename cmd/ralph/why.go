@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/why"
+	"github.com/ralph-loop/ralph/internal/verb/why"
 )
 
 type whyVerb struct {
