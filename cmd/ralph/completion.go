@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/completion"
 )
@@ -41,6 +42,16 @@ func (v *completeVerb) Run(e *cli.Env) error {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	_, err := io.WriteString(e.Stdout, completion.Print(e, commands(), v.Shell, words))
+	_, err := io.WriteString(e.Stdout, completion.Print(e, completed(), v.Shell, words))
 	return err
+}
+
+// completed are the words that a command line may have.
+func completed() completion.Words {
+	return completion.Words{Verbs: commands(), Scenarios: func() (all []completion.Candidate) {
+		for _, s := range player.List() {
+			all = append(all, completion.Candidate{Word: s.Name, Help: s.About})
+		}
+		return all
+	}}
 }

@@ -56,12 +56,12 @@ func TestCompletion(t *testing.T) {
 		"clean demo de":               "demo",
 		"attach --loop":               "",
 	} {
-		if got := strings.Join(strings.Fields(words(completion.Print(r.env, commands(), "fish", fieldsOf(line)))), " "); got != want {
+		if got := strings.Join(strings.Fields(words(completion.Print(r.env, completed(), "fish", fieldsOf(line)))), " "); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
 	// Bash breaks words at "=", and wants only what is after the last one.
-	if got := completion.Print(r.env, commands(), "bash", []string{"start", "--set", "context", "=", "f"}); got != "fresh\n" {
+	if got := completion.Print(r.env, completed(), "bash", []string{"start", "--set", "context", "=", "f"}); got != "fresh\n" {
 		t.Errorf("for bash: %q", got)
 	}
 }

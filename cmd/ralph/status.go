@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
 )
@@ -26,10 +27,11 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	kept, err := statuspage.FindKept(context.Background(), s, &state, e.Environ...)
+	refs, files, err := keep.Kept(context.Background(), s.Project, state.Lifecycle.ID, s.Dir, e.Environ...)
 	if err != nil {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
+	kept := statuspage.FindKept(s, &state, refs, files)
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, statuspage.JSON(s, &state, kept), "")
 	}

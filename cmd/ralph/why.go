@@ -4,7 +4,7 @@ package main
 
 import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/why"
+	"github.com/ralph-loop/ralph/internal/verb/why"
 )
 
 type whyVerb struct {

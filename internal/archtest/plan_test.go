@@ -55,8 +55,6 @@ var exceptions = [][2]string{
 	{"internal/front/acpserver", "internal/front/send"},
 	{"internal/front/board", "internal/front/listing"},
 	{"internal/front/board", "internal/front/send"},
-	{"internal/front/completion", "internal/agent/rehearsal/player"},
-	{"internal/front/completion", "internal/core/loopstate"},
 	{"internal/front/hook", "internal/core/policy"},
 	{"internal/front/hook", "internal/core/story"},
 	{"internal/front/hook", "internal/effect/guardrail"},
@@ -69,16 +67,12 @@ var exceptions = [][2]string{
 	{"internal/front/reporting", "internal/front/listing"},
 	{"internal/front/statuspage", "internal/core/loopstate"},
 	{"internal/front/statuspage", "internal/core/policy"},
-	{"internal/front/statuspage", "internal/effect/keep"},
 	{"internal/front/statuspage", "internal/front/send"},
 	{"internal/front/statuspage", "internal/runner"},
 	{"internal/front/statuspage", "internal/verb/fleet"},
-	{"internal/front/statuspage", "internal/verb/launch"},
 	{"internal/front/web", "internal/front/board"},
 	{"internal/front/web", "internal/front/listing"},
 	{"internal/front/web", "internal/front/send"},
-	{"internal/front/why", "internal/core/loop"},
-	{"internal/front/why", "internal/core/policy"},
 }
 
 // forbidden are imports that the layers would allow.

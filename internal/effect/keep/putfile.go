@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -90,7 +91,7 @@ func clearWay(root *os.Root, dir string) (aside []string, err error) {
 }
 
 // Aside ends the new name of what [PutFile] found in the way, but for a number after it.
-const Aside = ".set-aside"
+const Aside = loopfolder.Aside
 
 // setAside renames what is at name to the first free name after it, and returns that.
 func setAside(root *os.Root, name string) (aside string, err error) {

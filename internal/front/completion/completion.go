@@ -25,26 +25,32 @@ type Answer struct {
 	Folders    bool // and names of folders
 }
 
+// Words are what the program knows and this package does not.
+type Words struct {
+	Verbs     cli.Commands
+	Scenarios func() []Candidate // those of 'ralph rehearse'
+}
+
 // A query is one command line.
 type query struct {
-	env *cli.Env
-	all cli.Commands
-	now string // the word that is being written
+	env   *cli.Env
+	words Words
+	now   string // the word that is being written
 	Answer
 }
 
 // Complete returns what may come next on the command line 'ralph WORDS…', whose last word is being
 // written.
-func Complete(e *cli.Env, all cli.Commands, words []string) Answer {
+func Complete(e *cli.Env, known Words, words []string) Answer {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	q := &query{env: e, all: all, now: words[len(words)-1]}
+	q := &query{env: e, words: known, now: words[len(words)-1]}
 	before := words[:len(words)-1]
 	switch {
 	case len(before) == 0 && !strings.HasPrefix(q.now, "-"):
 		q.verbs()
-	case len(before) > 0 && all.Has(before[0]):
+	case len(before) > 0 && known.Verbs.Has(before[0]):
 		q.verb(before[0], before[1:])
 	default:
 		q.verb("run", before) // the verb that needs no name
@@ -72,7 +78,7 @@ func (q *query) addOpen(word, help string) {
 }
 
 func (q *query) verbs() {
-	for _, c := range q.all {
+	for _, c := range q.words.Verbs {
 		if c.Tag != cli.Hidden {
 			q.add(c.Name, c.Help)
 		}
@@ -81,7 +87,7 @@ func (q *query) verbs() {
 
 // verb completes a word after a verb and further words.
 func (q *query) verb(name string, words []string) {
-	parser, err := q.all.Parser([]string{name}, func(int) {})
+	parser, err := q.words.Verbs.Parser([]string{name}, func(int) {})
 	if err != nil || len(parser.Model.Children) == 0 {
 		return
 	}
@@ -256,7 +262,7 @@ func flagLast(word string) int {
 func wordBreak(now string) int { return strings.LastIndexAny(now, "=:") + 1 }
 
 // Print returns the answer for one shell. Bash passes the words as it breaks them.
-func Print(e *cli.Env, all cli.Commands, shell string, words []string) string {
+func Print(e *cli.Env, known Words, shell string, words []string) string {
 	if shell == "bash" {
 		words = rejoined(words)
 	}
@@ -264,7 +270,7 @@ func Print(e *cli.Env, all cli.Commands, shell string, words []string) string {
 	if len(words) > 0 {
 		now = words[len(words)-1]
 	}
-	return Complete(e, all, words).print(shell, now)
+	return Complete(e, known, words).print(shell, now)
 }
 
 // rejoined joins the words that bash broke at "=" and ":".

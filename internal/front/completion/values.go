@@ -8,10 +8,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -86,6 +86,9 @@ func (q *query) loops(written, before string) {
 	}
 }
 
+// questionMost is how many characters of a question are shown.
+const questionMost = 200
+
 // questions completes the number of an open question of the loop that a verb is about without a
 // name.
 func (q *query) questions(_, before string) {
@@ -93,12 +96,13 @@ func (q *query) questions(_, before string) {
 	if err != nil {
 		return
 	}
-	state, err := loopstate.Open(s.Dir)
+	loop, err := projector.Load(s.Dir)
 	if err != nil {
 		return
 	}
-	for _, question := range state.Questions.Open() {
-		q.add(before+strconv.Itoa(question.Number), question.Brief())
+	view := loop.View()
+	for _, question := range view.OpenQuestions() {
+		q.add(before+strconv.Itoa(question.Number), units.Cut(strings.Join(strings.Fields(question.Text), " "), questionMost))
 	}
 }
 
@@ -180,7 +184,7 @@ func (q *query) agents(_, before string) {
 }
 
 func (q *query) scenarios(_, before string) {
-	for _, s := range player.List() {
-		q.add(before+s.Name, s.About)
+	for _, s := range q.words.Scenarios() {
+		q.add(before+s.Word, s.Help)
 	}
 }

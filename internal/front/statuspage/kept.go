@@ -1,14 +1,13 @@
 package statuspage
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -19,9 +18,9 @@ type Kept struct {
 	Back string `json:"back"` // the command that brings it back, or shows it
 }
 
-// FindKept returns what is kept of a loop. git has the environment env.
-func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, env ...string) (all []Kept, err error) {
-	refs, files, err := keep.Kept(ctx, s.Project, state.Lifecycle.ID, s.Dir, env...)
+// FindKept returns what is kept of a loop, given the refs of git and the files in the loop's folder
+// that package keep names.
+func FindKept(s registry.Status, state *loopstate.State, refs, files []string) (all []Kept) {
 	for _, ref := range refs {
 		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
 	}
@@ -39,11 +38,11 @@ func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, en
 		}
 		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
 		if _, err := os.Lstat(name); err == nil {
-			was, _, _ := strings.Cut(name, keep.Aside)
+			was, _, _ := strings.Cut(name, loopfolder.Aside)
 			all = append(all, Kept{name, "mv -i " + name + " " + was})
 		}
 	}
-	return all, err
+	return all
 }
 
 // kept: what was replaced or removed, and how to have it back.

@@ -16,10 +16,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/fleet"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -155,8 +155,8 @@ func (d *page) lifecycle() {
 	switch ended := d.Lifecycle.Ended; {
 	case ended != nil:
 		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
-		if fence, err := launch.ReadFence(d.status.Dir); err == nil && fence != nil {
-			d.addText("moved", fence.Text())
+		if to, err := fence.Read(d.status.Dir); err == nil && to != nil {
+			d.addText("moved", to.Text())
 		} else {
 			d.addText("hint", client.NextStep(d.status.Name, ended))
 		}

@@ -19,6 +19,10 @@ const (
 	Moved      = "moved.json"
 )
 
+// Aside ends the new name of a file that was in the way of one that was put back, but for a number
+// after it.
+const Aside = ".set-aside"
+
 // names are all of them. The first are those of packages journal, inbox and registry, and of git.
 var names = []string{
 	"journal", "blobs", "notify", "inbox", "run.lock", ".git",

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
@@ -109,23 +110,23 @@ func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, m
 // fence that was there before stays in any case.
 func (x *Exported) fenced(ctx context.Context, e *cli.Env, s registry.Status, m *Manifest) error {
 	dir := s.Dir
-	before, err := launch.ReadFence(dir)
+	before, err := fence.Read(dir)
 	if err != nil {
 		return err
 	}
-	fence := launch.Fence{File: x.File, Host: m.Host, At: m.At}
-	if err := launch.WriteFence(dir, fence); err != nil {
+	to := fence.Fence{File: x.File, Host: m.Host, At: m.At}
+	if err := fence.Write(dir, to); err != nil {
 		return err
 	}
 	err = x.write(ctx, e, s, m)
 	if err == nil {
-		fence.Complete = true
-		return launch.WriteFence(dir, fence)
+		to.Complete = true
+		return fence.Write(dir, to)
 	}
 	if before != nil {
-		return errors.Join(err, launch.WriteFence(dir, *before))
+		return errors.Join(err, fence.Write(dir, *before))
 	}
-	return errors.Join(err, launch.RemoveFence(dir))
+	return errors.Join(err, fence.Remove(dir))
 }
 
 // making is part of the name of the folder in which an archive is made.
@@ -188,14 +189,14 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 
 // Undo removes the fence of a loop, which can be resumed here again.
 func Undo(e *cli.Env, s registry.Status) error {
-	fence, err := launch.ReadFence(s.Dir)
+	to, err := fence.Read(s.Dir)
 	if err != nil {
 		return err
 	}
-	if fence == nil {
+	if to == nil {
 		return cli.Refuse("'ralph list' shows the loops, which can all be resumed here", "loop %s was not moved", s.Name)
 	}
-	if err := launch.WithLock(s.Dir, func() error { return launch.RemoveFence(s.Dir) }); err != nil {
+	if err := launch.WithLock(s.Dir, func() error { return fence.Remove(s.Dir) }); err != nil {
 		return fmt.Errorf("take back loop %s: %w", s.Name, err)
 	}
 	return nil

@@ -17,15 +17,15 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 // staysHere are the names in a loop's folder that mean nothing elsewhere: locks, the space for the
 // last events, the fence; and what the bundle holds. An export does not name them.
 var staysHere = []string{
-	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName, "inbox/rejected", "from-agent/rejected",
+	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder, loopfolder.Moved, "inbox/rejected", "from-agent/rejected",
 }
 
 // ownFolders are those whose files are packed, or named to a person.
