@@ -209,7 +209,8 @@ func TestHiddenChangesAreFound(t *testing.T) {
 	}
 }
 
-// What was squashed into the person's branch is not lost; what no branch has goes with the worktree.
+// What was squashed into the person's branch is not lost; what no branch has goes with the
+// worktree.
 func TestMergedWorkIsNoLoss(t *testing.T) {
 	main := born(t)
 	side := main.worktree("side")
