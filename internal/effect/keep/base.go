@@ -132,12 +132,12 @@ func (k *keeper) read(ctx context.Context) (err error) {
 }
 
 // indexTree returns a tree with the content of the index.
-func (s *keeper) indexTree(ctx context.Context) (string, error) {
-	content, err := safefile.ReadLinked(filepath.Join(s.at.GitDir, "index"), maxIndex)
+func (k *keeper) indexTree(ctx context.Context) (string, error) {
+	content, err := safefile.ReadLinked(filepath.Join(k.at.GitDir, "index"), maxIndex)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("keep the index: %w", err)
 	}
-	own, remove, err := s.ownIndex(content)
+	own, remove, err := k.ownIndex(content)
 	if err != nil {
 		return "", err
 	}
@@ -146,16 +146,16 @@ func (s *keeper) indexTree(ctx context.Context) (string, error) {
 }
 
 // ignoreRules identifies the rules for ignored files outside of the working tree.
-func (s *keeper) ignoreRules(ctx context.Context) (string, error) {
+func (k *keeper) ignoreRules(ctx context.Context) (string, error) {
 	h := sha256.New()
-	paths := []string{filepath.Join(repo.SharedDir(s.at.GitDir), "info", "exclude")}
-	if s.excludes {
-		named, err := s.Line(ctx, "config", "--type=path", "--get", "core.excludesFile")
+	paths := []string{filepath.Join(repo.SharedDir(k.at.GitDir), "info", "exclude")}
+	if k.excludes {
+		named, err := k.Line(ctx, "config", "--type=path", "--get", "core.excludesFile")
 		if err != nil && repo.ExitCode(err) != 1 {
 			return "", err
 		}
 		if named != "" {
-			paths = append(paths, repo.ResolvePath(s.at.Root, named))
+			paths = append(paths, repo.ResolvePath(k.at.Root, named))
 		}
 	}
 	for _, name := range paths {
@@ -169,23 +169,23 @@ func (s *keeper) ignoreRules(ctx context.Context) (string, error) {
 }
 
 // commit makes a commit of the files. Its parents are HEAD, the index and more.
-func (s *keeper) commit(ctx context.Context, message string, more ...string) (string, error) {
-	own := s.WithOwnIdentity()
+func (k *keeper) commit(ctx context.Context, message string, more ...string) (string, error) {
+	own := k.WithOwnIdentity()
 	var parents []string
-	if s.head != "" {
-		parents = append(parents, "-p", s.head)
+	if k.head != "" {
+		parents = append(parents, "-p", k.head)
 	}
-	index, err := own.CommitTree(ctx, s.index, "The index.", parents...)
+	index, err := own.CommitTree(ctx, k.index, "The index.", parents...)
 	if err != nil {
 		return "", err
 	}
 	for _, parent := range append([]string{index}, more...) {
 		parents = append(parents, "-p", parent)
 	}
-	if message, err = s.addNotes(message); err != nil {
+	if message, err = k.addNotes(message); err != nil {
 		return "", err
 	}
-	return own.CommitTree(ctx, s.tree, message, parents...)
+	return own.CommitTree(ctx, k.tree, message, parents...)
 }
 
 // Drop removes the base's ref. git removes the objects later, if nothing else names them.

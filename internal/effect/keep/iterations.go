@@ -15,7 +15,7 @@ import (
 // [WorkTree] says of the files holds here too. Only Restore changes files, and nothing changes the
 // index, the stash, HEAD or a branch.
 
-// iterationTime bounds one [KeepIteration]: an agent waits for it.
+// iterationTime bounds one [BeforeIteration]: an agent waits for it.
 const iterationTime = time.Minute
 
 func iterationRef(id string, n int) string {
@@ -23,13 +23,14 @@ func iterationRef(id string, n int) string {
 }
 
 // BeforeIteration keeps the work tree around dir as it is before iteration n of the loop with that
-// id, and returns the commit. It keeps the keep newest ones, at least 1, and the loop's first.
-func BeforeIteration(ctx context.Context, dir, id string, n, keep int, env ...string) (commit string, err error) {
+// id, and returns the commit. Of earlier ones the loop's first stays, and the newest: most of them
+// with this one, at least 1.
+func BeforeIteration(ctx context.Context, dir, id string, n, most int, env ...string) (commit string, err error) {
 	ctx, cancel := repo.Bounded(ctx, iterationTime)
 	defer cancel()
 	commit, err = keepIteration(ctx, dir, iterationRef(id, n), env)
-	if err == nil && n > keep+1 { // before that, no more are kept than may be
-		err = forgetIterations(ctx, dir, id, keep, env)
+	if err == nil && n > most+1 { // before that, no more are kept than may be
+		err = forgetIterations(ctx, dir, id, most, env)
 	}
 	if err != nil {
 		err = fmt.Errorf("keep the work tree: %w", err)
@@ -48,13 +49,13 @@ func keepIteration(ctx context.Context, dir, ref string, env []string) (string, 
 	return commit, err
 }
 
-func forgetIterations(ctx context.Context, dir, id string, keep int, env []string) error {
+func forgetIterations(ctx context.Context, dir, id string, most int, env []string) error {
 	all, err := Iterations(ctx, dir, id, env...)
-	if err != nil || len(all) <= keep+1 {
+	if err != nil || len(all) <= most+1 {
 		return err
 	}
 	g := gitIn(dir, env)
-	for _, old := range all[1 : len(all)-keep] {
+	for _, old := range all[1 : len(all)-most] {
 		if err := g.removeRef(ctx, iterationRef(id, old.N), old.Commit); err != nil {
 			return err
 		}

@@ -28,12 +28,12 @@ type notes struct {
 }
 
 // addNotes adds to a message what the tree does not have.
-func (s *moment) addNotes(message string) (string, error) {
-	all := notes{Perms: quotedKeys(s.perms), Left: quotedKeys(s.unkept), Odd: quotedKeys(s.odd), Rules: s.ignores}
-	for name := range s.absent {
+func (m *moment) addNotes(message string) (string, error) {
+	all := notes{Perms: quotedKeys(m.perms), Left: quotedKeys(m.unkept), Odd: quotedKeys(m.odd), Rules: m.ignores}
+	for name := range m.absent {
 		all.Absent = append(all.Absent, strconv.QuoteToASCII(name))
 	}
-	for name := range s.ignored {
+	for name := range m.ignored {
 		all.Ignored = append(all.Ignored, strconv.QuoteToASCII(name))
 	}
 	text, err := json.Marshal(all)

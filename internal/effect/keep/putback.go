@@ -216,8 +216,8 @@ func (r *reversal) writeFile(name string, f file, content []byte) error {
 }
 
 // permissions returns those that a file had.
-func (k *moment) permissions(name, mode string) fs.FileMode {
-	if perm, ok := k.perms[name]; ok {
+func (m *moment) permissions(name, mode string) fs.FileMode {
+	if perm, ok := m.perms[name]; ok {
 		return perm
 	}
 	return defaultPermissions(mode)

@@ -85,12 +85,12 @@ func newMoment(at repo.Location) moment {
 }
 
 // isIgnored reports whether a path was ignored. Later changes of the rules do not change that.
-func (k *moment) isIgnored(name string) bool {
-	if k.ignored[name] {
+func (m *moment) isIgnored(name string) bool {
+	if m.ignored[name] {
 		return true
 	}
 	for i, c := range name {
-		if c == '/' && k.ignored[name[:i+1]] {
+		if c == '/' && m.ignored[name[:i+1]] {
 			return true
 		}
 	}

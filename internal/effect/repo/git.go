@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// readTime bounds one snapshot, all of its calls together.
+	// ReadTime bounds one snapshot, all of its calls together.
 	ReadTime = time.Minute
 	// readGrace is the time between TERM and KILL for a git that only reads.
 	readGrace = 500 * time.Millisecond
@@ -33,7 +33,7 @@ type Git struct {
 	argv  []string // the beginning of every command
 	Env   []string
 	Dir   string
-	Limit time.Duration // of one call; 0 means readTime
+	Limit time.Duration // of one call; 0 means ReadTime
 }
 
 // In returns a git for facts, with the environment env or else this process's.

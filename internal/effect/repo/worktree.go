@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// worktreeTime bounds the making of one work tree, in which git writes all files.
+// WorktreeTime bounds the making of one work tree, in which git writes all files.
 const WorktreeTime = 30 * time.Minute
 
 // AddWorktree makes a linked work tree of the repository around dir at path, which must not exist,
