@@ -133,7 +133,8 @@ func shellNotice(e *cli.Env) string {
 	if err != nil || !strings.Contains(string(out), mark+"\n") { // a profile may print something, too
 		return ""
 	}
-	return fmt.Sprintf("its login shell (%s -l) does not find ralph, so prompts name %s: for prompts of your own put that folder into PATH at the end of the shell's profile", shell, self)
+	return fmt.Sprintf("its login shell (%s -l) does not find ralph, so prompts name %s: "+
+		"for prompts of your own put that folder into PATH at the end of the shell's profile", shell, self)
 }
 
 // versionPattern finds the version in "git version 2.39.5" and "2.1.329 (Claude Code)".

@@ -128,7 +128,8 @@ func LoopSettings(e *cli.Env, dir string) (config.Settings, error) {
 	text, err := runner.FrozenText(dir)
 	if err == nil {
 		if sum := sha256.Sum256(text); state.Settings.AgentRan && hex.EncodeToString(sum[:]) != state.Settings.SHA256 {
-			return config.Settings{}, cli.Refuse(fmt.Sprintf("'ralph start %s --resume' says what has changed", filepath.Base(dir)), "%s/config.json has changed since the loop was started, and its agent could write it", e.Short(dir))
+			return config.Settings{}, cli.Refuse(fmt.Sprintf("'ralph start %s --resume' says what has changed", filepath.Base(dir)),
+				"%s/config.json has changed since the loop was started, and its agent could write it", e.Short(dir))
 		}
 		var settings config.Settings
 		if settings, _, err = config.Thaw(text); err == nil {
@@ -192,7 +193,8 @@ func (p *Plan) warnEdited(e *cli.Env) error {
 		if c.Protected {
 			after = " and will be put back"
 		}
-		cli.Tell(e.Stderr, "%s %s since the agent of loop %s was started, and no check has run since: it counts as the agent's change%s", c.Path, kind, p.Name, after)
+		cli.Tell(e.Stderr, "%s %s since the agent of loop %s was started, and no check has run since: it counts as the agent's change%s",
+			c.Path, kind, p.Name, after)
 	}
 	if len(changes) > 0 {
 		cli.Tell(e.Stderr, "hint: if that was you, stop the loop and say so: %s", p.acceptCommand())

@@ -16,7 +16,8 @@ func (p *Plan) conditions(e *cli.Env) (*event.When, error) {
 		return nil, nil
 	}
 	if p.Resume {
-		return nil, cli.Refuse("a resumed loop that has not begun keeps its own; 'ralph resume' lets it begin at once", "--at, --after and --when are for a new loop")
+		return nil, cli.Refuse("a resumed loop that has not begun keeps its own; 'ralph resume' lets it begin at once",
+			"--at, --after and --when are for a new loop")
 	}
 	var w event.When
 	if p.At != "" {
@@ -81,7 +82,8 @@ func checkQuotaKnown(w *event.When, settings config.Settings) error {
 		return nil
 	}
 	if agent := settings.AllAgents()[0]; !slices.Contains(telling, agent.ResolvedProtocol()) {
-		return cli.Refuse("leave --when out; Claude Code with a subscription and Codex tell it", "an agent of protocol %s does not tell how much of its quota is left", agent.ResolvedProtocol())
+		return cli.Refuse("leave --when out; Claude Code with a subscription and Codex tell it",
+			"an agent of protocol %s does not tell how much of its quota is left", agent.ResolvedProtocol())
 	}
 	return nil
 }

@@ -120,7 +120,8 @@ func awaitReady(e *cli.Env, cfg runner.Config, from *os.File, patience time.Dura
 	log := logOf(cfg.Dir)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return r, cli.Failed(fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; its own output is in %s", cfg.Name, cfg.Name, e.Short(log)),
+		hint := fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; its own output is in %s", cfg.Name, cfg.Name, e.Short(log))
+		return r, cli.Failed(hint,
 			"loop %s has not begun after %s; its runner goes on trying", cfg.Name, units.Plain(patience))
 	case err != nil:
 		return r, cli.Failed("see "+e.Short(log), "the runner of loop %s ended before its loop began%s", cfg.Name, lastLine(log))

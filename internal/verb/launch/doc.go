@@ -1,7 +1,7 @@
 // Package launch starts loops, in four steps. [Start] holds the options.
 //
-//   - plan decides what the start would do: which loop, whether it begins or continues, with which
-//     prompt, settings and stories. The answer is a [Plan], a value. A person may be asked.
+//   - plan decides what the start would do: which loop, whether it begins or continues, with
+//     which prompt, settings and stories. The answer is a [Plan], a value. A person may be asked.
 //   - check returns findings: what the start is refused for, and what a person should know. Plan
 //     and check change nothing of the project and the loop.
 //   - prepare makes the loop's folder, worktree and task, and can undo them until the agent runs.

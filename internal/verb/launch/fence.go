@@ -18,7 +18,8 @@ func checkFence(name, dir string) error {
 	if !f.Complete {
 		next = fmt.Sprintf("'ralph export %s --move' writes the file again", name)
 	}
-	return cli.Refuse(fmt.Sprintf("%s; 'ralph export %s --undo' takes it back", next, name), "loop %s was moved, and cannot be resumed here: %s", name, f.Text())
+	return cli.Refuse(fmt.Sprintf("%s; 'ralph export %s --undo' takes it back", next, name),
+		"loop %s was moved, and cannot be resumed here: %s", name, f.Text())
 }
 
 // checkCopies refuses to resume a loop while a copy of it runs on this machine: both would do the

@@ -53,7 +53,8 @@ func (p *Plan) flags() map[string]string {
 	maps.Copy(flags, p.given)
 	maps.Copy(flags, p.Set)
 	for key, value := range map[string]string{
-		"maximumIterations": flagText(p.MaximumIterations), "review.cap": flagText(p.ReviewCap), "reflect.every": flagText(p.ReflectEvery), "streamAgentOutput": flagText(p.StreamAgentOutput),
+		"maximumIterations": flagText(p.MaximumIterations), "review.cap": flagText(p.ReviewCap),
+		"reflect.every": flagText(p.ReflectEvery), "streamAgentOutput": flagText(p.StreamAgentOutput),
 		"completion.promise": p.Promise, "agent.command": p.Agent, "agent.protocol": p.Protocol, "agent.model": p.Model,
 	} {
 		if value != "" {

@@ -168,7 +168,8 @@ func (p *Plan) check(e *cli.Env) []preflight.Finding {
 		found = p.outlives(e)
 	}
 	found = append(found, preflight.Loop{
-		Settings: settings, WorkDir: p.workDir, Branch: p.branch(e), Worktree: p.Worktree != nil || p.worktree != nil, Stories: p.stories != nil, Ask: preflight.Asks(e),
+		Settings: settings, WorkDir: p.workDir, Branch: p.branch(e),
+		Worktree: p.Worktree != nil || p.worktree != nil, Stories: p.stories != nil, Ask: preflight.Asks(e),
 	}.Examine(e)...)
 	found = append(found, preflight.Refused("quota", checkQuotaKnown(p.when, settings))...)
 	if p.Worktree == nil || p.worktree != nil {

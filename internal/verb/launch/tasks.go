@@ -95,7 +95,8 @@ func parseStories(data []byte) (*stories, error) {
 	if rest := len(lines) - problemsMost; rest > 0 {
 		lines = append(lines[:problemsMost], fmt.Sprintf("\nand %d more: 'ralph plan --check' shows all", rest))
 	}
-	return nil, cli.Refuse("correct it, or let your agent do it with 'ralph plan'; then start again", "ralph/tasks.json cannot be used:%s", strings.Join(lines, ""))
+	return nil, cli.Refuse("correct it, or let your agent do it with 'ralph plan'; then start again",
+		"ralph/tasks.json cannot be used:%s", strings.Join(lines, ""))
 }
 
 // resumeStories reads the stories of a loop that works on them. What an agent left is judged by the
@@ -130,7 +131,8 @@ func (p *Plan) addStories(e *cli.Env, loaded *config.Loaded) error {
 	}
 	settings := &loaded.Settings
 	if settings.Context == config.ContextSame && !settings.Review.Skip {
-		return cli.Refuse("leave context at fresh, or add --skip-review if the stories need no review", "a review of a story needs a fresh context, and context is same")
+		return cli.Refuse("leave context at fresh, or add --skip-review if the stories need no review",
+			"a review of a story needs a fresh context, and context is same")
 	}
 	if _, err := executor.CheckTasks(s.data, storyRules(*settings)); err != nil && !s.agents {
 		return cli.Refuse("correct it, then start again", "%w", err)

@@ -30,7 +30,8 @@ func (p *Plan) findWorktree(e *cli.Env) error {
 	case err != nil:
 		return err
 	case w == nil && p.Worktree != nil:
-		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works in %s, and a resumed loop stays where it is", p.Name, e.Short(e.Root()))
+		return cli.Refuse("leave --worktree out, or begin a loop of another name",
+			"loop %s works in %s, and a resumed loop stays where it is", p.Name, e.Short(e.Root()))
 	case w == nil:
 		return nil
 	case p.Worktree != nil && *p.Worktree != "" && *p.Worktree != w.Branch:
@@ -74,7 +75,8 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 		w, err := workspace.Make(ctx, wanted)
 		switch {
 		case repo.Absent(err), errors.Is(err, repo.ErrNoCommits):
-			return cli.Refuse("a worktree is of a repository with a commit: begin with 'git init' and a first commit, or leave --worktree out", "make the worktree of loop %s: %w", p.Name, err)
+			return cli.Refuse("a worktree is of a repository with a commit: begin with 'git init' and a first commit, or leave --worktree out",
+				"make the worktree of loop %s: %w", p.Name, err)
 		case err != nil:
 			return err
 		}

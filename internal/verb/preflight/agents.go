@@ -71,7 +71,8 @@ func Program(e *cli.Env, what, key string, a config.Agent, another bool, ask run
 	case err != nil && program == "":
 		return Finding{what, Fails, err.Error(), "see " + key + ".command"}
 	case err != nil && another:
-		return Finding{what, Warns, fmt.Sprintf("%s.command %q is not found; another one of %ss works instead", key, program, key), "install it, or name it by its path"}
+		return Finding{what, Warns, fmt.Sprintf("%s.command %q is not found; another one of %ss works instead", key, program, key),
+			"install it, or name it by its path"}
 	case err != nil:
 		return Finding{what, Fails, fmt.Sprintf("%s.command %q is not found", key, program), "install it, or name it by its path"}
 	}

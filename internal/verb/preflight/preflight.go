@@ -137,7 +137,8 @@ func (l Loop) checkSandbox() error {
 		return &runner.SandboxError{Err: err}
 	}
 	if mode == sandbox.Landlock && !l.Worktree {
-		return cli.Refuse("start the loop with --worktree, or use bwrap", "sandbox landlock cannot keep the files of the loop from an agent that works beside them")
+		return cli.Refuse("start the loop with --worktree, or use bwrap",
+			"sandbox landlock cannot keep the files of the loop from an agent that works beside them")
 	}
 	return nil
 }
@@ -148,9 +149,11 @@ func (l Loop) checkForge(e *cli.Env) error {
 	switch {
 	case !scm.Publishes() && !scm.FollowPR:
 	case !forge.Installed():
-		return cli.Refuse("install gh or glab, or leave pr out of scm.tasks and scm.followPR out of the settings", "neither gh nor glab is installed, and the settings ask for a pull request")
+		return cli.Refuse("install gh or glab, or leave pr out of scm.tasks and scm.followPR out of the settings",
+			"neither gh nor glab is installed, and the settings ask for a pull request")
 	case scm.Publishes() && l.Branch != "" && repo.OnDefaultBranch(context.Background(), l.Branch, e.Environ...):
-		return cli.Refuse("work on a branch of its own: 'git switch -c NAME'", "a pull request cannot be made of the branch that others begin from, %s", repo.Branch(context.Background(), l.Branch))
+		return cli.Refuse("work on a branch of its own: 'git switch -c NAME'",
+			"a pull request cannot be made of the branch that others begin from, %s", repo.Branch(context.Background(), l.Branch))
 	}
 	return nil
 }
@@ -168,7 +171,8 @@ func checkCollector(e *cli.Env, settings config.OTLP) (found []Finding) {
 	case err == nil:
 		return nil
 	case settings.Endpoint != "":
-		return []Finding{{"trace", Fails, fmt.Sprintf("the trace of the loop cannot be sent: %v", err), "set telemetry.otlp.endpoint to an address such as http://localhost:4318, or to none"}}
+		return []Finding{{"trace", Fails, fmt.Sprintf("the trace of the loop cannot be sent: %v", err),
+			"set telemetry.otlp.endpoint to an address such as http://localhost:4318, or to none"}}
 	}
 	return []Finding{{"trace", Warns, fmt.Sprintf("no trace of the loop is sent: %v", err), ""}}
 }
@@ -186,8 +190,9 @@ func (l Loop) unprovableClaim(e *cli.Env, agents []examined) string {
 	if silent < 0 || repo.Any(e.Root()) {
 		return ""
 	}
-	return fmt.Sprintf("ralph cannot check a claim that the work is done: an agent of protocol %s does not show its tools, %s is in no git repository, and there is no guardrail",
-		agents[silent].ResolvedProtocol(), e.Root())
+	const says = "ralph cannot check a claim that the work is done: " +
+		"an agent of protocol %s does not show its tools, %s is in no git repository, and there is no guardrail"
+	return fmt.Sprintf(says, agents[silent].ResolvedProtocol(), e.Root())
 }
 
 // heldBack says in one line what keeps the agents from doing whatever this user may do; empty for
