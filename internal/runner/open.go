@@ -63,7 +63,11 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 		}
 	}
 	rules.Limits.Cost = r.nested.limitCost(rules.Limits.Cost)
-	rules.WaitEnds, rules.Agents, rules.Reviewers = r.Unattended, nil, 0
+	when := r.When
+	if state.Begun() {
+		when = state.Lifecycle.When
+	}
+	rules.WaitEnds, rules.Agents, rules.Reviewers, rules.Schedule = r.Unattended, nil, 0, scheduleRules(r.Settings, when)
 	about := r.about()
 	if !stories {
 		about = about[:len(r.Settings.Candidates())] // there is nothing to review
@@ -96,11 +100,6 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 		return nil, err
 	}
 	r.writer = writer
-	when := r.When
-	if state.Begun() {
-		when = state.Lifecycle.When
-	}
-	r.holder = r.newHolder(when)
 	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, AgentDir: r.sandbox.LoopDir(), Env: r.ownEnvironment(),
-		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Hold: r.holdDrafts,
+		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Observe: r.observer.observe,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory, Ralph: r.ralphFor,
 	})
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}
@@ -174,7 +173,7 @@ func (r *runner) begin(state *loopstate.State, rules event.Rules, resumed event.
 		// for the next attempt to resume.
 		return err
 	}
-	events, err := r.writer.Append(append([]event.Draft{event.Encode(first, "loop")}, r.holdDrafts()...))
+	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
 	if err != nil {
 		return err
 	}

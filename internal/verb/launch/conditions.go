@@ -2,11 +2,12 @@ package launch
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -24,7 +25,7 @@ func (v *Start) conditions(e *cli.Env) (*event.When, error) {
 		if !ok {
 			return nil, cli.Refuse("write it as 01:00, 2h or 2026-11-28T01:00", "--at: %q is no time", v.At)
 		}
-		w.At = at
+		w.At = at.In(e.Now().Location()) // its reason is shown in this zone
 	}
 	if v.After != "" {
 		s, err := e.Find(v.After)
@@ -37,7 +38,7 @@ func (v *Start) conditions(e *cli.Env) (*event.When, error) {
 		w.After = s.Dir
 	}
 	if v.When != "" {
-		percent, ok := runner.ParseQuota(v.When)
+		percent, ok := parseQuota(v.When)
 		if !ok {
 			return nil, cli.Refuse("write it as 'quota>30%'", "--when: %q is no condition", v.When)
 		}
@@ -70,6 +71,17 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 		return at, true
 	}
 	return time.Time{}, false
+}
+
+// parseQuota reads a condition such as quota>30%.
+func parseQuota(text string) (percent float64, ok bool) {
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, " ", ""), "quota>")
+	if !ok {
+		return 0, false
+	}
+	rest, ok = strings.CutSuffix(rest, "%")
+	percent, err := strconv.ParseFloat(rest, 64)
+	return percent, ok && err == nil && percent > 0 && percent < 100
 }
 
 // telling are the protocols of agents that tell their quota.
