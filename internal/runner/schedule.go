@@ -185,6 +185,7 @@ func (o *observer) report(ctx context.Context, when *event.When, awaited bool) {
 	}
 	if ctx.Err() == nil && !reflect.DeepEqual(seen, o.last) {
 		o.last = seen
+		seen.Changed = true
 		o.runner.send(ctx, loop.Input{Drafts: []event.Draft{event.Encode(seen, "loop")}})
 	}
 }

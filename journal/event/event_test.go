@@ -123,7 +123,7 @@ var samples = []event.Payload{
 		After:     &event.LoopObserved{Name: "first", Died: true},
 		Accounts:  []event.AccountObserved{{At: time.Date(2026, 11, 21, 0, 30, 0, 0, time.UTC), Windows: []event.QuotaWindow{{Minutes: 300, Used: 91, Resets: "2026-11-21T05:00:00Z"}}}},
 		Spent:     []event.Spent{{Window: "24h", USD: 4, Since: time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)}},
-		Unwatched: true,
+		Unwatched: true, Changed: true,
 	},
 }
 

@@ -216,7 +216,7 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 	if s.Wait != nil && s.Wait.Until.After(s.At) {
 		next, found = policy.Deadline{Name: policy.TimerOf(s.Wait.For), At: s.Wait.Until}, true
 	}
-	if at := s.Schedule.Again(); !at.IsZero() && s.Wait != nil && s.Wait.For == event.WaitHeld && (!found || at.Before(next.At)) {
+	if at := s.Schedule.Again(&s.Lifecycle); at.After(s.At) && s.Wait != nil && s.Wait.For == event.WaitHeld && (!found || at.Before(next.At)) {
 		next, found = policy.Deadline{Name: policy.TimerHeld, At: at}, true
 	}
 	if at := s.TimeUp(); !at.IsZero() && s.Timed() && (!found || at.Before(next.At)) {

@@ -22,7 +22,7 @@ type Schedule struct {
 }
 
 const (
-	// observeAfter is how long the loop waits where changes are not noticed.
+	// observeAfter is how long the loop waits where the end of another one is not noticed.
 	observeAfter = time.Minute
 
 	accountsMost = 64 // accounts and spans of an observation that are kept
@@ -37,19 +37,25 @@ func (s *Schedule) Apply(at time.Time, p event.Payload) {
 	case event.Decided:
 		s.Observing = s.Observing || p.Do == event.DoObserve
 	case event.ScheduleObserved:
-		// A change that comes after its wait is about the iteration before.
-		if s.Observing || s.Observed != nil {
+		// What comes after its wait is about the iteration before.
+		if !p.Changed && s.Observing || p.Changed && s.Observed != nil {
+			s.Observing = s.Observing && p.Changed
 			s.observed(at, p)
 		}
 	case event.EffectFailed:
 		if p.Do == event.DoObserve && s.Observing {
+			s.Observing = false
 			s.observed(at, event.ScheduleObserved{})
 		}
 	case event.LoopWaiting:
 		if p.For != event.WaitHeld { // it is observed again after this wait
 			s.Observed = nil
 		}
-	case event.LoopPaused:
+	case event.LoopWaited:
+		if p.For == event.WaitPerson {
+			s.Observed = nil
+		}
+	case event.LoopUnpaused:
 		s.Observed = nil
 	case event.LoopReleased:
 		s.Passed = s.Passed || p.Person
@@ -67,7 +73,7 @@ func (s *Schedule) observed(at time.Time, p event.ScheduleObserved) {
 		p.After = &event.LoopObserved{Name: firstBytes(p.After.Name, nameMost), Ended: p.After.Ended, Died: p.After.Died}
 	}
 	p.Spent = p.Spent[:min(len(p.Spent), accountsMost)]
-	s.Observing, s.Observed, s.At = false, &p, at
+	s.Observed, s.At = &p, at
 }
 
 // Due reports whether the next iteration depends on what has to be observed now.
@@ -78,7 +84,7 @@ func (s *Schedule) Due(l *Lifecycle, f *Failover, now time.Time) bool {
 		return false
 	case (len(l.Rules.Schedule.Windows) == 0 || s.Passed) && (start == nil || start.After == "" && start.Quota == 0):
 		return false
-	case s.Observed == nil, l.Hold != nil && s.expired(l.Hold.Until, now), s.expired(s.Again(), now):
+	case s.Observed == nil, l.Hold != nil && s.expired(l.Hold.Until, now), s.expired(s.Again(l), now):
 		return true
 	}
 	for i := range l.Rules.Agents {
@@ -94,10 +100,10 @@ func (s *Schedule) expired(moment, now time.Time) bool {
 	return moment.After(s.At) && !moment.After(now)
 }
 
-// Again returns when it has to be observed again, because changes are not noticed; zero if they
-// are.
-func (s *Schedule) Again() time.Time {
-	if s.Observing || s.Observed == nil || !s.Observed.Unwatched {
+// Again returns when another loop has to be observed again, because its end is not noticed; zero if
+// it is.
+func (s *Schedule) Again(l *Lifecycle) time.Time {
+	if s.Observed == nil || !s.Observed.Unwatched || l.Hold == nil || !l.Hold.Until.IsZero() {
 		return time.Time{}
 	}
 	return s.At.Add(observeAfter)
@@ -121,7 +127,8 @@ func (s *Schedule) Hold(l *Lifecycle, now time.Time) *event.LoopHeld {
 		for _, spent := range s.Observed.Spent {
 			until := spent.Since.Add(w.Span.Std())
 			if spent.Window == w.Name && w.USD > 0 && spent.USD >= w.USD && until.After(now) {
-				return &event.LoopHeld{Until: until, Why: fmt.Sprintf("the loops of this account spent %s in %s, and limits.window allows %s", units.Cost(&spent.USD), w.Name, units.Cost(&w.USD))}
+				why := fmt.Sprintf("the loops of this account spent %s in %s, and limits.window allows %s", units.Cost(&spent.USD), w.Name, units.Cost(&w.USD))
+				return &event.LoopHeld{Until: until, Why: why}
 			}
 		}
 	}
@@ -144,7 +151,8 @@ func (s *Schedule) startHold(w *event.When, now time.Time) *event.LoopHeld {
 		return &event.LoopHeld{Why: why, Start: true}
 	}
 	if used, resets := s.used(0, 0, now); w.Quota > 0 && 100-used <= w.Quota {
-		return &event.LoopHeld{Until: resets, Why: fmt.Sprintf("%.0f%% of the account's quota are left, and it starts with more than %g%%", 100-used, w.Quota), Start: true}
+		why := fmt.Sprintf("%.0f%% of the account's quota are left, and it starts with more than %g%%", 100-used, w.Quota)
+		return &event.LoopHeld{Until: resets, Why: why, Start: true}
 	}
 	return nil
 }
