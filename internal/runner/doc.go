@@ -18,7 +18,8 @@
 //	resume.go     what a resumed loop keeps; refused.go: a resume that leads to nothing
 //	diskfull.go   an end without a journal; vanished.go as well
 //	worktree.go   one loop per work tree
-//	sandbox.go    what the agent may do; hold.go, quota.go: when an iteration may begin
+//	sandbox.go    what the agent may do; schedule.go: what an iteration may wait for
+//	quota.go      accounts: what vendors said; spending.go: what loops spent
 //	nesting.go    loops that agents start; follow.go: comments on the pull request
 //	notify.go     messages to people; trace.go: the trace; retention.go: old segments
 //

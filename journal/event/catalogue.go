@@ -63,6 +63,7 @@ func (SandboxOpened) EventType() Type        { return TypeSandboxOpened }
 func (SandboxCorrected) EventType() Type     { return TypeSandboxCorrected }
 func (LoopHeld) EventType() Type             { return TypeLoopHeld }
 func (LoopReleased) EventType() Type         { return TypeLoopReleased }
+func (ScheduleObserved) EventType() Type     { return TypeScheduleObserved }
 func (AgentHeld) EventType() Type            { return TypeAgentHeld }
 func (AgentQuota) EventType() Type           { return TypeAgentQuota }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
@@ -150,6 +151,7 @@ var catalogue = []entry{
 	entryOf[LoopReleased](),
 	entryOf[AgentHeld](),
 	entryOf[AgentQuota](),
+	entryOf[ScheduleObserved](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),
 	entryOf[Decided](),

@@ -79,6 +79,7 @@ const (
 	TypeSandboxCorrected   Type = "sandbox.corrected"
 	TypeLoopHeld           Type = "loop.held"
 	TypeLoopReleased       Type = "loop.released"
+	TypeScheduleObserved   Type = "schedule.observed"
 	TypeAgentQuota         Type = "agent.quota"
 	TypeAgentHeld          Type = "agent.held"
 	TypeTelemetryFailed    Type = "telemetry.failed"

@@ -39,6 +39,8 @@ func (t *trace) effect(p event.Decided) reason {
 		r.question = "Why was the work committed?"
 		r.answer = "The turn ended well, and " + t.nothingMissing() + ". There are tasks of version control."
 		r.keys, r.facts = []string{"scm"}, append(t.checksOf(event.TypeGuardrailEnded), t.here(event.TypeAgentFinished), t.here(event.TypeIterationChecked))
+	case event.DoObserve:
+		r.keys = []string{"limits.window"}
 	case event.DoCancel:
 		r.question = "Why did the check or the composing of the prompt end early?"
 		keys, facts := t.cutBy(p)

@@ -177,7 +177,7 @@ func (t *trace) wait(p event.LoopWaiting) reason {
 		r.keys, r.facts, r.hint = t.waitKeys(), t.asked(event.CommandWait), "do what it waits for, then 'ralph resume'"
 	case event.WaitHeld:
 		r.answer = "It waits" + end + ": " + sentence(p.Why)
-		r.keys, r.facts, r.hint = []string{"limits.window"}, []event.Event{t.last[event.TypeLoopHeld]}, "'ralph resume' lets it go on at once"
+		r.keys, r.facts, r.hint = []string{"limits.window"}, []event.Event{t.last[event.TypeLoopHeld], t.last[event.TypeScheduleObserved]}, "'ralph resume' lets it go on at once"
 	case event.WaitRestart:
 		r.keys = []string{"restart.delay"}
 		r.facts = t.lastEnds(max(s.Failures, 1), anyEnd)
@@ -217,6 +217,28 @@ func (t *trace) tripped(p event.BreakerTripped) reason {
 	return r
 }
 
+// held explains what keeps the next iteration, or an agent, from beginning.
+func (t *trace) held(p event.Payload) reason {
+	r := reason{question: "Why is the next iteration held?", keys: []string{"limits.window"}, facts: []event.Event{t.last[event.TypeScheduleObserved], t.trigger}}
+	switch p := p.(type) {
+	case event.LoopHeld:
+		r.answer, r.hint = sentence(p.Why), "'ralph resume' lets it go on at once"
+	case event.AgentHeld:
+		r.question, r.answer = "Why may an agent not use its account?", sentence(p.Why)
+		if p.Until.IsZero() {
+			r.question, r.answer = "Why may an agent use its account again?", "It has used less than limits.window allows."
+		}
+	case event.LoopReleased:
+		r.question, r.answer = "Why is the next iteration no longer held?", "What held it has passed."
+		if p.Person {
+			r.answer = "A person resumed the loop."
+		}
+		r.facts = append(r.facts, t.last[event.TypeLoopHeld])
+	}
+	return r
+}
+
+// replaced explains which agent works.
 func (t *trace) replaced(p event.AgentReplaced) reason {
 	r := reason{
 		question: fmt.Sprintf("Why does %s work instead of %s?", p.Name, p.Was),

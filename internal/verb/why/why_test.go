@@ -197,6 +197,13 @@ var stories = map[string]struct {
 		w.judged(event.ModeImplement, "", event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
 		return w
 	}},
+	"held": {"", func(t *testing.T) *world { return held(t) }},
+	"held_no_longer": {event.TypeLoopReleased, func(t *testing.T) *world {
+		w := held(t)
+		w.after(12*time.Hour, "clock", 0, event.TimerFired{Name: "held"})
+		w.answer(event.DoObserve, "loop", event.ScheduleObserved{})
+		return w
+	}},
 	"idle": {event.TypeDecided, func(t *testing.T) *world {
 		w := start(t, nil)
 		w.begin()
@@ -245,6 +252,15 @@ func lastOf(t *testing.T, dir string, of event.Type) (seq event.Seq) {
 		t.Fatalf("there is no %s", of)
 	}
 	return seq
+}
+
+// held is a loop whose account has spent too much.
+func held(t *testing.T) *world {
+	w := start(t, func(r *event.Rules) {
+		r.Schedule = &event.ScheduleRules{Windows: []event.Window{{Name: "24h", Span: event.Duration(24 * time.Hour), USD: 3}}}
+	}, event.Setting{Key: "limits.window", Value: `{"24h":"3"}`, From: ".ralph/settings.json:2"})
+	w.answer(event.DoObserve, "loop", event.ScheduleObserved{Spent: []event.Spent{{Window: "24h", USD: 4, Since: time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)}}})
+	return w
 }
 
 func answerTo(t *testing.T, dir string, of event.Type) *Answer {

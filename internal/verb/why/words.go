@@ -134,6 +134,8 @@ func doing(p event.Decided) string {
 		return "commit the work"
 	case event.DoCancel:
 		return "end the check"
+	case event.DoObserve:
+		return "look at what the next iteration may have to wait for"
 	}
 	return string(p.Do)
 }
