@@ -10,7 +10,7 @@ import (
 type statusVerb struct {
 	cli.Placed
 	Name string `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
-	JSON bool   `help:"Print the state as state.json has it, and the loop's runner."`
+	JSON bool   `help:"Print JSON."`
 }
 
 // Help shows examples.
@@ -22,16 +22,15 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	state, err := cli.OpenState(s)
+	view, err := cli.View(s)
 	if err != nil {
 		return err
 	}
-	kept, err := statuspage.FindKept(context.Background(), s, &state, e.Environ...)
-	if err != nil {
+	if err := statuspage.AddKept(context.Background(), view, e.Environ...); err != nil {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
 	if v.JSON {
-		return cli.PrintJSON(e.Stdout, statuspage.JSON(s, &state, kept), "")
+		return cli.PrintJSON(e.Stdout, view, "")
 	}
-	return statuspage.Write(e.Stdout, e.Now(), s, &state, kept, e.RenderOptions().Width)
+	return statuspage.Write(e.Stdout, e.Now(), view, e.RenderOptions().Width)
 }

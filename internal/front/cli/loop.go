@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -61,23 +61,6 @@ func Unbegun(name string, head registry.Summary) error {
 	return Refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
 }
 
-// Refreshed takes from the journal what state.json does not contain yet. state.json is written a
-// moment after the events: if a loop has just begun or was resumed, or its runner was killed soon,
-// the file is missing or old.
-func Refreshed(s registry.Status) registry.Status {
-	old := s.Head.Status == event.StatusStarting || s.Head.Status.Ended()
-	if s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown && !(s.Live.Alive && old) {
-		return s
-	}
-	state, err := loopstate.Open(s.Dir)
-	if err != nil || !state.Begun() {
-		return s // status says what is wrong with it
-	}
-	s.Head = state.Summary()
-	s.Died = !s.Live.Alive && !s.Head.Status.Ended()
-	return s
-}
-
 // Wrapped breaks a clean line between words if it is wider than the terminal. It does not break a
 // longer word, which may be a path to be copied, and without a terminal it breaks nothing.
 func Wrapped(line string, room int) []string {
@@ -101,11 +84,11 @@ func Wrapped(line string, room int) []string {
 	return append(rows, row)
 }
 
-// OpenState returns a loop's state and whether its runner lives.
-func OpenState(s registry.Status) (loopstate.State, error) {
-	state, err := loopstate.Open(s.Dir)
-	if err == nil && !state.Begun() && !s.Live.Alive {
+// View returns all that is true of a loop that has begun.
+func View(s registry.Status) (*projector.View, error) {
+	v, err := projector.Read(s)
+	if err == nil && v.Rules == nil && !s.Live.Alive {
 		err = Unbegun(s.Name, s.Head)
 	}
-	return state, err
+	return v, err
 }

@@ -14,8 +14,8 @@ import (
 func Marks(s registry.Status) []string {
 	id := s.ID
 	if id == "" {
-		if state, err := cli.OpenState(s); err == nil {
-			id = state.Lifecycle.ID
+		if v, err := cli.View(s); err == nil {
+			id = v.ID
 		}
 	}
 	if id == "" {

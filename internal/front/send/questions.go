@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -88,25 +88,21 @@ func IsOwnAgent(e *cli.Env, s registry.Status) bool {
 
 // listed is an open question as JSON has it.
 type listed struct {
-	Loop    string    `json:"loop"`
-	Number  int       `json:"number"`
-	Text    string    `json:"text"`
-	Choices []string  `json:"choices"`
-	Blocks  bool      `json:"blocks"`
-	AskedAt time.Time `json:"askedAt"`
+	Loop string `json:"loop"`
+	projector.Question
 }
 
 // listQuestions prints the open questions of a loop.
 func listQuestions(e *cli.Env, s registry.Status, asJSON bool) error {
-	state, err := loopstate.Open(s.Dir)
+	v, err := projector.Read(s)
 	if err != nil {
 		return err
 	}
-	open := state.Questions.Open()
+	open := v.OpenQuestions()
 	if asJSON {
 		all := []listed{}
 		for _, q := range open {
-			all = append(all, listed{s.Name, q.Number, q.Text, append([]string{}, q.Choices...), q.Blocks, q.AskedAt})
+			all = append(all, listed{s.Name, q})
 		}
 		return cli.PrintJSON(e.Stdout, all, "")
 	}
@@ -134,13 +130,13 @@ func listQuestions(e *cli.Env, s registry.Status, asJSON bool) error {
 }
 
 // printed is a question on a terminal.
-func printed(q policy.Question, now time.Time) string {
+func printed(q projector.Question, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question %d, asked %s", q.Number, units.Ago(now.Sub(q.AskedAt)))
 	if q.Blocks {
 		b.WriteString(", blocks completion")
 	}
-	fmt.Fprintf(&b, ":\n  %s\n", strings.ReplaceAll(string(render.CleanText(q.Text)), "\n", "\n  "))
+	fmt.Fprintf(&b, ":\n  %s\n", strings.ReplaceAll(q.Text, "\n", "\n  "))
 	if len(q.Choices) > 0 {
 		fmt.Fprintf(&b, "  choices: %s\n", render.Clean(strings.Join(q.Choices, ", ")))
 	}

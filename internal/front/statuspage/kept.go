@@ -1,58 +1,52 @@
 package statuspage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
-	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 )
 
-// A Kept is what ralph kept before it replaced or removed files, which a person may have written.
-type Kept struct {
-	Name string `json:"name"` // a ref of git, or a file
-	Back string `json:"back"` // the command that brings it back, or shows it
-}
-
-// FindKept returns what is kept of a loop. git has the environment env.
-func FindKept(ctx context.Context, s registry.Status, state *loopstate.State, env ...string) (all []Kept, err error) {
-	refs, err := repo.KeptBefore(ctx, s.Project, state.Lifecycle.ID, env...)
+// AddKept adds what ralph kept before it replaced or removed files, which a person may have
+// written. git has the environment env.
+func AddKept(ctx context.Context, v *projector.View, env ...string) error {
+	refs, err := repo.KeptBefore(ctx, v.Project, v.ID, env...)
 	for _, ref := range refs {
-		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
+		v.Kept = append(v.Kept, projector.Kept{Name: ref, Back: fmt.Sprintf("ralph rollback %s %s", v.Name, ref)})
 	}
-	folder := filepath.Join(s.Dir, guardrail.FoundDir)
+	folder := filepath.Join(v.Dir, guardrail.FoundDir)
 	files, _ := os.ReadDir(folder) // most loops have none
 	for _, file := range files {
 		name, show := filepath.Join(folder, file.Name()), "cat "
 		if !file.Type().IsRegular() { // a sandbox sets aside links and folders, too
 			show = "ls -lR "
 		}
-		all = append(all, Kept{name, show + name})
+		v.Kept = append(v.Kept, projector.Kept{Name: name, Back: show + name})
 	}
-	for _, aside := range state.FileChanges.Aside {
-		folder := state.Lifecycle.Project
-		if aside.Role == event.RoleSettings {
-			folder = s.Project
+	for _, aside := range v.Aside {
+		folder := cmp.Or(v.WorkDir, v.Project)
+		if aside.Settings {
+			folder = v.Project
 		}
-		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
+		name := filepath.Join(folder, aside.File)
 		if _, err := os.Lstat(name); err == nil {
 			was, _, _ := strings.Cut(name, guardrail.Aside)
-			all = append(all, Kept{name, "mv -i " + name + " " + was})
+			v.Kept = append(v.Kept, projector.Kept{Name: name, Back: "mv -i " + name + " " + was})
 		}
 	}
-	return all, err
+	return err
 }
 
 // kept: what was replaced or removed, and how to have it back.
-func (d *page) kept(all []Kept) {
+func (d *page) kept() {
 	var lines []string
-	for _, k := range all {
+	for _, k := range d.Kept {
 		lines = append(lines, k.Back)
 	}
 	addAll(d, "kept", lines)

@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
@@ -104,9 +103,9 @@ func (p *packer) folder(dir, prompt string) error {
 		if linked, err := filepath.EvalSymlinks(prompt); err == nil {
 			prompt = linked // as a start takes it
 		}
-		switch err := p.file(loopPrefix+runner.PromptCopy, prompt); {
+		switch err := p.file(loopPrefix+loopstate.PromptCopy, prompt); {
 		case err == nil:
-			copied = runner.PromptCopy
+			copied = loopstate.PromptCopy
 		case errors.Is(err, fs.ErrNotExist):
 			p.left = append(p.left, prompt+" (its prompt, which is gone)")
 		default:
