@@ -34,7 +34,7 @@
 //
 // state.json and iterations/NNN.json have these facts for programs in other languages;
 // docs/reference/format.md describes them. They can be deleted at any time: the runner writes them
-// again, and so does 'ralph journal rebuild'.
+// again, and so does [Write]. All other functions take no lock and write nothing.
 //
 // # Not here
 //
