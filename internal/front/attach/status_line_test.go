@@ -12,7 +12,7 @@ import (
 
 func TestStatusLineCountsStories(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
-	v := projector.View{Summary: registry.Summary{Stories: 5, StoriesDone: 2, MaximumIterations: 15, Since: now}, Begun: 3, Open: true, Doing: "the agent works"}
+	v := projector.View{Summary: registry.Summary{Stories: 5, StoriesDone: 2, MaximumIterations: 15, Since: now}, Work: projector.Work{Begun: 3, Open: true, Doing: "the agent works"}}
 	for columns, want := range map[int]bool{40: false, 80: true, 200: true} {
 		line := statusLine(v, &render.Running{}, now, columns)
 		if strings.Contains(line, "stories 2/5") != want || render.Columns(line) > columns {

@@ -1,55 +1,48 @@
 package statuspage
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
-	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 )
 
-// A Kept is what ralph kept before it replaced or removed files, which a person may have written.
-type Kept struct {
-	Name string `json:"name"` // a ref of git, or a file
-	Back string `json:"back"` // the command that brings it back, or shows it
-}
-
-// FindKept returns what is kept of a loop; refs are those of git.
-func FindKept(s registry.Status, state *loopstate.State, refs []string) (all []Kept) {
+// AddKept adds what ralph kept before it replaced or removed files, which a person may have
+// written. refs are those of git.
+func AddKept(v *projector.View, refs []string) {
 	for _, ref := range refs {
-		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
+		v.Kept = append(v.Kept, projector.Kept{Name: ref, Back: fmt.Sprintf("ralph rollback %s %s", v.Name, ref)})
 	}
-	folder := filepath.Join(s.Dir, loopfolder.PutBack)
+	folder := filepath.Join(v.Dir, loopfolder.PutBack)
 	files, _ := os.ReadDir(folder) // most loops have none
 	for _, file := range files {
 		name, show := filepath.Join(folder, file.Name()), "cat "
 		if !file.Type().IsRegular() { // a sandbox sets aside links and folders, too
 			show = "ls -lR "
 		}
-		all = append(all, Kept{name, show + name})
+		v.Kept = append(v.Kept, projector.Kept{Name: name, Back: show + name})
 	}
-	for _, aside := range state.FileChanges.Aside {
-		folder := state.Lifecycle.Project
-		if aside.Role == event.RoleSettings {
-			folder = s.Project
+	for _, aside := range v.Aside {
+		folder := cmp.Or(v.WorkDir, v.Project)
+		if aside.Settings {
+			folder = v.Project
 		}
-		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
+		name := filepath.Join(folder, aside.File)
 		if _, err := os.Lstat(name); err == nil {
 			was, _, _ := strings.Cut(name, loopfolder.Aside)
-			all = append(all, Kept{name, "mv -i " + name + " " + was})
+			v.Kept = append(v.Kept, projector.Kept{Name: name, Back: "mv -i " + name + " " + was})
 		}
 	}
-	return all
 }
 
 // kept: what was replaced or removed, and how to have it back.
-func (d *page) kept(all []Kept) {
+func (d *page) kept() {
 	var lines []string
-	for _, k := range all {
+	for _, k := range d.Kept {
 		lines = append(lines, k.Back)
 	}
 	addAll(d, "kept", lines)

@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // shutdownMessages are printed at the signals that stop a loop.
@@ -117,7 +117,7 @@ func (v *Start) watch(e *cli.Env, cfg runner.Config, show func(ctx context.Conte
 	if err != nil && !lost { // else ended says more
 		cli.Tell(e.Stderr, "%v", err)
 	}
-	hint := client.NextStep(v.Name, &ended)
+	hint := projector.NextStep(v.Name, &ended)
 	if v.cleanUp(e, readiness{PID: os.Getpid(), Ended: &ended}) {
 		hint = clearedHint(&ended)
 	}
