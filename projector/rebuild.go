@@ -20,8 +20,8 @@ import (
 type Projections struct {
 	Seq        event.Seq // of the last event
 	Iterations int       // that ended
-	// State is the event that state.json is of, and Differ are the places in which the files are not
-	// what the journal says: the file, and the key if it has one. Both are only of Compare.
+	// State is the event that state.json is of, and Differ are the places in which the files are
+	// not what the journal says: the file, and the key if it has one. Both are only of Compare.
 	State  event.Seq
 	Differ []string
 }
