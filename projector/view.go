@@ -51,13 +51,13 @@ type Identity struct {
 	// Call is how it is named from the folder of a person: its name, PROJECT/NAME or the path of
 	// its folder. A program that lists loops for a person sets it.
 	Call string `json:"call,omitempty"`
-	Dir  string `json:"dir,omitempty"` // the loop's folder
+	Dir  string `json:"dir"` // the loop's folder
 	// Project is the absolute path of the folder whose .ralph has the loop; in a view of events
 	// alone, of the folder that the agent works in.
 	Project string `json:"project"`
 	// WorkDir is the folder that the agent works in, where that is not the project.
 	WorkDir string    `json:"workDir,omitempty"`
-	Host    string    `json:"host,omitempty"`
+	Host    string    `json:"host"`
 	Started time.Time `json:"started,omitzero"`
 	Resumed int       `json:"resumed,omitempty"` // how many runners resumed it
 	Task    Task      `json:"task,omitzero"`

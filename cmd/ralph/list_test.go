@@ -67,7 +67,7 @@ func TestListAsJSON(t *testing.T) {
 		t.Fatalf("%d loops", len(loops))
 	}
 	for _, l := range loops {
-		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "group", "status", "reason", "iteration", "counted", "refunded", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "pid", "host"} {
+		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "group", "status", "reason", "iteration", "counted", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "host", "id", "state", "exitCode"} {
 			if _, has := l[key]; !has {
 				t.Errorf("%s has no %q", l["name"], key)
 			}
@@ -76,8 +76,8 @@ func TestListAsJSON(t *testing.T) {
 		if l["alive"] != (name == "live") || l["died"] != (name == "dead") || l["gone"] != (name == "gone") {
 			t.Errorf("%s: alive %v, died %v, gone %v", name, l["alive"], l["died"], l["gone"])
 		}
-		if name == "live" && l["pid"] != float64(os.Getpid()) {
-			t.Errorf("pid %v", l["pid"])
+		if runner, _ := l["runner"].(map[string]any); name == "live" && runner["pid"] != float64(os.Getpid()) {
+			t.Errorf("the runner is %v", l["runner"])
 		}
 	}
 }

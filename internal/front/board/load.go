@@ -96,10 +96,15 @@ func (l *Loader) addFacts(loops []Loop, files []string, first int) {
 		if i < first || wanted[v.Found.File] {
 			facts := l.factsOf(v, marked)
 			loops[i].Facts = &facts
-		} else if known, found := l.facts[v.Found.File]; found && v.State == known.of.State && v.Reason == known.of.Reason && v.Summary.Questions == known.of.Summary.Questions {
+		} else if known, found := l.facts[v.Found.File]; found && alike(v, known.of) {
 			loops[i].Facts = &known.Facts
 		}
 	}
+}
+
+// alike reports whether what is known of a loop may still be shown.
+func alike(a, b *projector.View) bool {
+	return a.Alive == b.Alive && a.State == b.State && a.Reason == b.Reason && a.Summary.Questions == b.Summary.Questions
 }
 
 // brief is [projector.Brief], which reads the journal of a loop whose state.json says nothing. A

@@ -58,7 +58,8 @@ func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 	case asJSON:
 		err = cli.PrintJSON(e.Stdout, rebuilt{dir, p.Seq, p.Iterations, same, p.Differ}, "")
 	case same:
-		_, err = fmt.Fprintf(e.Stdout, "state.json is what the journal says at event %d of %d, and so is the file of each of %s\n", p.State, p.Seq, units.Count{Begun: p.Iterations}.Iterations())
+		_, err = fmt.Fprintf(e.Stdout, "state.json is what the journal says at event %d of %d, and so is the file of each of %s\n",
+			p.State, p.Seq, units.Count{Begun: p.Iterations}.Iterations())
 	default:
 		_, err = fmt.Fprintln(e.Stdout, cli.Clean(strings.Join(p.Differ, "\n")))
 	}
