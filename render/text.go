@@ -339,12 +339,6 @@ func (t *Text) plain(text event.Text) []byte {
 	return t.cleaned
 }
 
-// CleanText returns a complete text from outside, cleaned, with its newlines.
-func CleanText(s string) []byte {
-	var c Cleaner
-	return c.Append(nil, []byte(s))
-}
-
 // entry writes a marker and a clean text. Further lines are indented by the width of the marker.
 func (t *Text) entry(style, marker string, text []byte) {
 	t.paint(style, marker)

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/ground/clean"
 )
 
 // wide are the characters that take two columns: East_Asian_Width W and F of
@@ -53,7 +55,7 @@ func isWide(r rune) bool {
 
 // Columns returns how many columns of a terminal a clean text takes on one line.
 func Columns(s string) int {
-	if isPlain(s) {
+	if clean.IsPlain(s) {
 		return len(s)
 	}
 	n := 0

@@ -324,8 +324,9 @@ func (f *Fold) Report() *Report {
 		}
 	}
 	for _, c := range v.Commands {
-		c.Kind, c.From, c.Text, c.Key, c.Val = word(c.Kind), render.Clean(c.From), text(c.Text), render.Clean(c.Key), render.Clean(c.Val)
-		r.Pending = append(r.Pending, c)
+		p := c.CommandReceived
+		p.Kind, p.From, p.Text, p.Key, p.Val = word(p.Kind), render.Clean(p.From), text(p.Text), render.Clean(p.Key), render.Clean(p.Val)
+		r.Pending = append(r.Pending, p)
 	}
 	slices.SortStableFunc(r.Tools, func(a, b ToolUse) int { return b.Times - a.Times })
 	return r

@@ -92,7 +92,7 @@ func (b *Builder) Resume(v projector.View) {
 		b.iteration = v.Iteration
 	}
 	for _, c := range v.Commands {
-		b.remember(c.ID, &item{Entry: Entry{Body: messageOf(c)}})
+		b.remember(c.ID, &item{Entry: Entry{Body: messageOf(c.CommandReceived)}})
 	}
 	for _, q := range v.Questions {
 		asked := event.QuestionAsked{Number: q.Number, Text: q.Text, Choices: q.Choices, Blocks: q.Blocks}

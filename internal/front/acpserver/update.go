@@ -90,7 +90,7 @@ func (w *watch) show(e transcript.Entry) {
 	case transcript.Message:
 		w.message(e, body)
 	case transcript.Plan:
-		if w.view.Stories == 0 {
+		if w.view.Plan == nil {
 			w.showPlan(todos(body))
 		}
 	default:

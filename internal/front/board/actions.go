@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -34,7 +35,7 @@ func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
 	case Begin:
 		text, err = begin(e, effect.Commands[0].Text)
 	case Dismiss:
-		text, err = listing.Dismiss(e, effect.Loop)
+		text, err = listing.Dismiss(e, projector.Brief(effect.Loop))
 	}
 	if err != nil {
 		return explain(err), true

@@ -56,7 +56,7 @@ func (p *Plan) confirmForeign(e *cli.Env) error {
 // foreignSettings lists the prompt and the settings of a loop that was not begun here.
 func foreignSettings(e *cli.Env, dir string, before loopState) []string {
 	var lines []string
-	switch task, file := before.State.Lifecycle.Task, runner.PromptFile(&before.State, dir); {
+	switch task, file := before.State.Lifecycle.Task, before.State.PromptFile(dir); {
 	case file != "":
 		lines = append(lines, "its prompt is the file "+file)
 	case task.Text != nil:
