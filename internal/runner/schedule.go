@@ -87,7 +87,7 @@ func (o *observer) folded(e event.Event, s *loopstate.State) {
 func (o *observer) follow(ctx context.Context, when *event.When) {
 	changed := make(chan struct{}, 1)
 	if when != nil && when.After != "" {
-		// Each runner writes its lock when it begins and ends. A folder of that name is another loop.
+		// A runner writes its lock when it begins and ends. A new folder is another loop.
 		o.watch(ctx, filepath.Join(when.After, registry.LockFile), []string{""}, changed)
 		o.watch(ctx, filepath.Dir(when.After), []string{filepath.Base(when.After)}, changed)
 	}

@@ -34,7 +34,7 @@ type ScheduleObserved struct {
 	Spent    []Spent           `json:"spent,omitempty"`    // by all loops of the first agent's account
 	// Unwatched says that a change is not noticed here: the loop looks again after a minute.
 	Unwatched bool `json:"unwatched,omitempty"`
-	// Changed says that no schedule.observe asked for it: the loop waits, and something has changed.
+	// Changed says that something has changed while the loop waits: no schedule.observe asked.
 	Changed bool `json:"changed,omitempty"`
 }
 

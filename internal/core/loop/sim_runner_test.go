@@ -41,7 +41,7 @@ type runner struct {
 	meter    meter
 	notes    counts                 // of all that is recorded
 	whole    bool                   // the notes begin with the first event
-	observed event.ScheduleObserved // what the loop was told last
+	observed event.ScheduleObserved // what was reported last
 	taken    []int                  // serial numbers of the agent's lines that the driver took
 }
 

@@ -103,10 +103,10 @@ func tenth(seed uint64) scenario {
 	s.startsIn = time.Duration(pick(0, 0, 5, 200)) * time.Minute
 	s.otherEnds = time.Duration(pick(0, 0, 10, 300)) * time.Minute
 	s.otherDies, s.unnoticed = pick(0, 50), pick(0, 0, 100)
-	s.quotaLeft = float64(pick(0, 0, 30))
+	s.quotaLeft = float64(pick(0, 30, 80))
 	s.rules.Schedule = &event.ScheduleRules{}
 	if r.IntN(2) == 0 {
-		s.rules.Schedule.Windows = append(s.rules.Schedule.Windows, event.Window{Name: "1h", Span: event.Duration(time.Hour), Percent: 40})
+		s.rules.Schedule.Windows = append(s.rules.Schedule.Windows, event.Window{Name: "1h", Span: event.Duration(time.Hour), Percent: float64(pick(15, 40))})
 	}
 	if r.IntN(2) == 0 {
 		s.rules.Schedule.Windows = append(s.rules.Schedule.Windows, event.Window{Name: "2h", Span: event.Duration(2 * time.Hour), USD: 3})

@@ -151,7 +151,7 @@ func (t *counts) read(e event.Event) {
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer && p.Do != event.DoCommit {
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve {
 			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
