@@ -20,6 +20,12 @@ func Clean(s string) string {
 	return text
 }
 
+// CleanText returns a complete text from outside, cleaned, with its newlines.
+func CleanText(s string) []byte {
+	var c Cleaner
+	return c.Append(nil, []byte(s))
+}
+
 // isPlain reports whether s is printable ASCII, as most names and paths are.
 func isPlain(s string) bool {
 	for i := range len(s) {

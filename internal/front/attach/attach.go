@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // Options say how a loop is attached to.
@@ -81,7 +82,7 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	a.ended, a.project = state.Ended, state.Project
 	a.history = newHistory(a.screen)
 	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.history)
-	if text, ok := a.view.(*render.Text); ok {
+	if text, ok := a.view.(*plain.Text); ok {
 		text.Resume(state)
 		if e.Drawable() && live.Alive {
 			a.enableFooter(loop)

@@ -11,12 +11,11 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
-	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // Why following ended before the loop did, besides client.ErrNoRunner.
@@ -112,7 +111,7 @@ func (a *session) say(text string) {
 
 // flush completes the output when no event waits, and lets tick draw the status.
 func (a *session) flush() error {
-	if text, ok := a.view.(*render.Text); ok && a.IsTerminal() {
+	if text, ok := a.view.(*plain.Text); ok && a.IsTerminal() {
 		columns, rows := a.Size()
 		text.SetWidth(columns)
 		a.screen.size(columns, rows)

@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Write shows one loop to a person, in lines of so many columns; a negative number breaks none.
@@ -245,7 +246,7 @@ func (d *page) iteration() {
 	}
 	d.add("iteration", "%s, %s; began %s", d.Budget.Count(d.Rules).Number(), d.Doing(), d.clock(d.Lifecycle.Since))
 	if m := d.Budget.Current; d.Lifecycle.Phase != policy.Between {
-		d.add("", "%s (%d failed) · %s", units.Quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
+		d.add("", "%s (%d failed) · %s", units.Quantity(m.Tools, "tool"), m.Failed, phrase.Usage(m.Spent()))
 	}
 	if d.Phase.Verifying() {
 		d.guardrails()
@@ -305,7 +306,7 @@ func (d *page) guardrails() {
 // lastOne: the result of the last iteration that ended.
 func (d *page) lastOne(l *loopstate.Telemetry) {
 	text := fmt.Sprintf("%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, units.Span(time.Duration(l.Took)*time.Millisecond),
-		units.Quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
+		units.Quantity(l.Tools, "tool"), l.ToolsFailed, phrase.Usage(l.Usage))
 	switch l.Progress {
 	case "yes":
 		text += " · progress"
@@ -463,8 +464,8 @@ func (d *page) clock(at time.Time) string { return cli.Clock(at, d.now) }
 
 func (d *page) account() {
 	b := &d.Budget
-	d.add("used", "%s · %s · %s", b.Count(d.Rules).Iterations(), units.Span(b.Ran()), render.Usage(b.Used()))
-	if changed := render.Changed(d.Changes.Whole()); changed != "" {
+	d.add("used", "%s · %s · %s", b.Count(d.Rules).Iterations(), units.Span(b.Ran()), phrase.Usage(b.Used()))
+	if changed := phrase.Changed(d.Changes.Whole()); changed != "" {
 		d.add("changed", "%s", changed)
 	}
 	var away []string
@@ -479,7 +480,7 @@ func (d *page) account() {
 	if len(d.Rules.Agents) > 1 { // else it was resumed with one, whose share is not kept
 		for i := range b.Agents {
 			s := &b.Agents[i]
-			d.add("", "%s: %s · %s", s.Name, s.Count().Iterations(), render.Usage(s.Spent()))
+			d.add("", "%s: %s · %s", s.Name, s.Count().Iterations(), phrase.Usage(s.Spent()))
 		}
 	}
 	var warnings []string
