@@ -26,7 +26,7 @@ var apart = map[string]string{
 	"internal/front/hook/": "what the hooks of an agent are answered",
 }
 
-// otherTexts are texts of other places that are about something else than the event.
+// otherTexts are texts of other places that are not about what the event means.
 var otherTexts = map[string]string{
 	"it was withdrawn": "the answer to a request of the client",
 	"not running":      "what the loop does between its end and a resume",

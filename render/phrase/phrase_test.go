@@ -79,7 +79,7 @@ func TestTimesAreLocal(t *testing.T) {
 	wait := event.LoopWaiting{For: event.WaitRate, Until: until}
 	for want, k := range map[string]Known{
 		"waiting: rate limit until 2026-11-22T04:30:00Z": {},
-		"waiting: rate limit until 04:30:00 (30m0s)":       {At: until.Add(-30 * time.Minute), Location: time.UTC},
+		"waiting: rate limit until 04:30:00 (30m0s)":     {At: until.Add(-30 * time.Minute), Location: time.UTC},
 		"waiting: rate limit until 2026-11-22 04:30:00":  {Day: until.Add(-24 * time.Hour), Location: time.UTC},
 		"waiting: rate limit until 2026-11-22 05:30:00":  {Day: until.Add(-24 * time.Hour), Location: time.FixedZone("", 3600)},
 	} {
@@ -89,7 +89,7 @@ func TestTimesAreLocal(t *testing.T) {
 	}
 }
 
-// A reader who follows a loop is not told again what is known already.
+// What a reader who follows a loop knows already is not said again.
 func TestNewsIsSaidOnce(t *testing.T) {
 	left := event.RepoInspected{Root: ".", When: event.MomentEnd, Fingerprint: "a", Files: 1, Branch: "x", Left: "main"}
 	back := event.RepoInspected{Root: ".", When: event.MomentEnd, Fingerprint: "a", Branch: "main"}
