@@ -28,7 +28,7 @@ func CameTo(count units.Count, changed *event.Difference, cost string, took time
 	}
 	parts := []string{count.Iterations(), phrase.Changed(changed), cost}
 	if took > 0 {
-		parts = append(parts, Span(took))
+		parts = append(parts, units.Span(took))
 	}
 	var known []string
 	for _, part := range parts {
@@ -45,11 +45,11 @@ func Paid(u event.Usage, unpriced bool) string {
 	case u.USD == nil:
 		return "cost unknown"
 	case unpriced:
-		return "at least " + Cost(u.USD)
+		return "at least " + units.Cost(u.USD)
 	case *u.USD == 0 && u.Tokens() == 0:
 		return ""
 	}
-	return Cost(u.USD)
+	return units.Cost(u.USD)
 }
 
 // AskResume asks whether a loop that is over is to be resumed. more is what it may use then, as in

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markdown"
 	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
@@ -53,7 +52,7 @@ func (p *painter) iteration(b transcript.Iteration) {
 	if prompt == "" {
 		return
 	}
-	size := text(" · "+render.Bytes(int64(max(b.PromptBytes, len(b.Prompt)))), faint)
+	size := text(" · "+units.Bytes(int64(max(b.PromptBytes, len(b.Prompt)))), faint)
 	if !p.unfolded {
 		left := []markdown.Span{text("prompt: ", faint)}
 		p.lines = append(p.lines, sides(left, text(units.FirstLine(prompt), faint), []markdown.Span{size}, p.width))

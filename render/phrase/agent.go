@@ -50,8 +50,8 @@ func agentAsked(p event.AgentAsked, _ Known) Phrase {
 	return warning("the agent asked", p.What+"\nand was answered: "+p.Answer)
 }
 
-// Lacks says in a few words what an agent is without. A login is no limit: it does not come back.
-func Lacks(kind event.FaultKind) string {
+// lacks says in a few words what an agent is without. A login is no limit: it does not come back.
+func lacks(kind event.FaultKind) string {
 	if kind == event.KindAuth {
 		return "not logged in"
 	}
@@ -59,7 +59,7 @@ func Lacks(kind event.FaultKind) string {
 }
 
 func agentLimited(p event.AgentLimited, k Known) Phrase {
-	text := Lacks(p.Kind)
+	text := lacks(p.Kind)
 	if p.Until != "" {
 		text += " until " + k.clock(p.Until)
 	}
@@ -85,8 +85,8 @@ func agentCompacted(p event.AgentCompacted, _ Known) Phrase {
 	return warning(text, "")
 }
 
-// Important reports whether every reader sees a notice.
-func Important(what string) bool {
+// important reports whether every reader sees a notice.
+func important(what string) bool {
 	switch what {
 	case event.NoticeLingering, event.NoticeFallback, event.NoticeUnreadUsage, event.NoticeSentBack:
 		return true
@@ -98,7 +98,7 @@ func agentNoticed(p event.AgentNoticed, _ Known) Phrase {
 	switch {
 	case p.What == event.NoticeSentBack:
 		return warning("a stop hook sent the agent back", p.Text)
-	case Important(p.What):
+	case important(p.What):
 		return warning(p.Text, "")
 	}
 	return quiet("a notice of the agent", p.Text).with(p.What)

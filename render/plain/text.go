@@ -26,7 +26,8 @@ type Text struct {
 	open    event.Seq         // the block of words whose line is open; 0 for none
 	style   string            // of that block
 	printed map[event.Seq]int // bytes of the blocks that may grow
-	called  string            // the call whose line is the last one printed
+	scratch []byte
+	called  string // the call whose line is the last one printed
 	plan    string
 
 	problems string       // those shown in this iteration
@@ -92,9 +93,7 @@ func columns(width int) int {
 func (t *Text) Event(e event.Event) error {
 	t.now = e
 	t.builder.Add(e)
-	for _, entry := range t.builder.Take() {
-		t.show(entry)
-	}
+	t.builder.TakeEach(t.show)
 	if e.Type == event.TypeSegmentSealed && t.ended {
 		t.ended = false
 		if p, err := event.As[event.SegmentSealed](e); err == nil {
@@ -255,10 +254,12 @@ func (t *Text) said(e transcript.Entry, b transcript.Words, thought bool) {
 	case e.Parent != "":
 		from = t.subagentSaid(b, from)
 	case from < len(b.Text):
-		t.grow(e, []byte(b.Text[from:]), thought)
+		t.scratch = append(t.scratch[:0], b.Text[from:]...)
+		t.grow(e, t.scratch, thought)
 		from = len(b.Text)
 	}
-	if t.printed[e.Seq] = from; !b.Done {
+	if !b.Done {
+		t.printed[e.Seq] = from
 		return
 	}
 	delete(t.printed, e.Seq)

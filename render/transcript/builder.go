@@ -143,14 +143,21 @@ func (b *Builder) ofNewer(e event.Event) {
 // Take returns the entries that began or changed since the last call, in the order in which they
 // began.
 func (b *Builder) Take() []Entry {
-	slices.SortStableFunc(b.changed, func(x, y *item) int { return int(int64(x.Seq) - int64(y.Seq)) })
 	entries := make([]Entry, 0, len(b.changed))
+	b.TakeEach(func(e Entry) { entries = append(entries, e) })
+	return entries
+}
+
+// TakeEach is Take for a reader that takes after each event.
+func (b *Builder) TakeEach(show func(Entry)) {
+	if len(b.changed) > 1 {
+		slices.SortStableFunc(b.changed, func(x, y *item) int { return int(int64(x.Seq) - int64(y.Seq)) })
+	}
 	for _, it := range b.changed {
 		it.touched = false
-		entries = append(entries, it.snapshot())
+		show(it.snapshot())
 	}
 	b.changed = b.changed[:0]
-	return entries
 }
 
 // snapshot returns the entry as it is now, without anything that the builder still changes.

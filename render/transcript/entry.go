@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/phrase"
@@ -92,11 +91,6 @@ type Iteration struct {
 	Prompt      string `json:"prompt"`             // of a long one the beginning
 	PromptBytes int    `json:"promptBytes"`        // of all of it
 	Unkept      string `json:"unkept,omitempty"`   // why the work tree is not kept
-}
-
-// Number is the number of the iteration in words: "3 of 10".
-func (i Iteration) Number() string {
-	return units.Count{Begun: i.N, Refunded: i.Refunded, Maximum: i.Maximum}.Number()
 }
 
 // IterationEnd is the border at which an iteration ends, with its totals.

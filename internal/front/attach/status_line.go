@@ -115,12 +115,12 @@ func elapsed(since, now time.Time) string {
 	if d < 10*time.Second {
 		return d.String()
 	}
-	return render.Span(d)
+	return units.Span(d)
 }
 
 func cost(usd *float64) string {
 	if usd == nil {
 		return "cost unknown"
 	}
-	return render.Cost(usd)
+	return units.Cost(usd)
 }

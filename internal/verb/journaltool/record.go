@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/cast"
@@ -80,7 +81,7 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 	if err := safefile.WriteFile(e.Abs(c.File), r.out.Bytes(), 0o644); err != nil {
 		return errors.Join(recorded, fmt.Errorf("write the recording: %w", err))
 	}
-	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, render.Span(r.at), counted(r.begun, "iteration"), c.File)
+	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, units.Span(r.at), counted(r.begun, "iteration"), c.File)
 	return recorded
 }
 
@@ -140,7 +141,7 @@ func (r *recorder) record(src Source) error {
 	}
 	for e, err := range replayed(src, view, r.From, spans) {
 		if err == nil && r.out.Len() > castMost {
-			err = cli.Refuse("record fewer iterations: --iteration 2..4", "the recording has more than %s", render.Bytes(castMost))
+			err = cli.Refuse("record fewer iterations: --iteration 2..4", "the recording has more than %s", units.Bytes(castMost))
 		}
 		if err != nil {
 			return errors.Join(err, r.finish())
