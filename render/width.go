@@ -27,9 +27,9 @@ var wide = [...][2]rune{
 	{0x1F947, 0x1F9FF}, {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD},
 }
 
-// runeColumns returns how many columns a printable character takes. Where terminals differ
+// RuneColumns returns how many columns a printable character takes. Where terminals differ
 // (sequences that join to one picture) it is the larger number: too short a line does no harm.
-func runeColumns(r rune) int {
+func RuneColumns(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -60,7 +60,7 @@ func Columns(s string) int {
 	}
 	n := 0
 	for _, r := range s {
-		n += runeColumns(r)
+		n += RuneColumns(r)
 	}
 	return n
 }
@@ -73,7 +73,7 @@ func Cut(s string, columns int) string {
 	}
 	used, end := 0, 0
 	for i, r := range s {
-		w := runeColumns(r)
+		w := RuneColumns(r)
 		if used+w > columns {
 			return s[:end] + "…"
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
@@ -17,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // patience is how long the board waits until a loop's agent has what was sent.
@@ -132,7 +132,7 @@ func peek(s registry.Status, width int) []string {
 		return []string{"its journal cannot be read: " + cli.Clean(err.Error())}
 	}
 	var text bytes.Buffer
-	view := render.New(&text, render.Options{Width: width})
+	view := plain.New(&text, render.Options{Width: width})
 	for _, ev := range events {
 		_ = view.Event(ev) // into memory
 	}

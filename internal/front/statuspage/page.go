@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Write shows one loop to a person, in lines of so many columns; a negative number breaks none.
@@ -199,7 +200,7 @@ func (d *page) iteration() {
 	}
 	d.add("iteration", "%s, %s; began %s", d.count().Number(), d.Doing, d.clock(d.OpenSince))
 	if d.Open {
-		d.add("", "%s (%d failed) · %s", units.Quantity(d.Tools, "tool"), d.Failed, render.Usage(d.OpenUsage))
+		d.add("", "%s (%d failed) · %s", units.Quantity(d.Tools, "tool"), d.Failed, phrase.Usage(d.OpenUsage))
 	}
 	if d.Checking {
 		d.guardrails()
@@ -265,7 +266,7 @@ func (d *page) guardrails() {
 // lastOne: the result of the last iteration that ended.
 func (d *page) lastOne(l *projector.Iteration) {
 	text := fmt.Sprintf("%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, units.Span(time.Duration(l.Took)*time.Millisecond),
-		units.Quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
+		units.Quantity(l.Tools, "tool"), l.ToolsFailed, phrase.Usage(l.Usage))
 	switch l.Progress {
 	case "yes":
 		text += " · progress"
@@ -420,8 +421,8 @@ func firstLine(name string) string { return render.Cut(render.Clean(units.FirstL
 func (d *page) clock(at time.Time) string { return cli.Clock(at, d.now) }
 
 func (d *page) account() {
-	d.add("used", "%s · %s · %s", d.count().Iterations(), units.Span(time.Duration(d.Ran)*time.Millisecond), render.Usage(d.Spent))
-	if changed := render.Changed(d.Changed); changed != "" {
+	d.add("used", "%s · %s · %s", d.count().Iterations(), units.Span(time.Duration(d.Ran)*time.Millisecond), phrase.Usage(d.Spent))
+	if changed := phrase.Changed(d.Changed); changed != "" {
 		d.add("changed", "%s", changed)
 	}
 	var away []string
@@ -430,7 +431,7 @@ func (d *page) account() {
 	}
 	addAll(d, "branch", away)
 	for _, s := range d.Shares {
-		d.add("", "%s: %s · %s", s.Name, units.Count{Begun: s.Iterations + s.Refunded, Refunded: s.Refunded}.Iterations(), render.Usage(s.Usage))
+		d.add("", "%s: %s · %s", s.Name, units.Count{Begun: s.Iterations + s.Refunded, Refunded: s.Refunded}.Iterations(), phrase.Usage(s.Usage))
 	}
 	addAll(d, "warned", d.Trouble.Warnings)
 }

@@ -15,7 +15,7 @@ import (
 func (t *trace) end(p event.LoopEnded) reason {
 	r := reason{
 		question: "Why did the loop end?",
-		answer:   fmt.Sprintf("It %s with reason %q (exit code %d): %s", ended[p.Status], p.Reason, p.Reason.ExitCode(), sentence(p.Why)),
+		answer:   fmt.Sprintf("It is %s with reason %q (exit code %d): %s", p.Status, p.Reason, p.Reason.ExitCode(), sentence(p.Why)),
 		hint:     p.Hint,
 	}
 	r.keys, r.facts = t.endedBy(p.Reason)
@@ -25,7 +25,7 @@ func (t *trace) end(p event.LoopEnded) reason {
 	switch p.Reason {
 	case event.ReasonIterations:
 		if n := t.state.Budget.Refunded; n > 0 {
-			r.answer += fmt.Sprintf(" %s refunded and not counted.", were(n, "iteration"))
+			r.answer += fmt.Sprintf(" %s refunded.", were(n, "iteration"))
 		}
 	case event.ReasonCost:
 		if t.state.Budget.Used().USD == nil {

@@ -1,4 +1,4 @@
-package render_test
+package plain_test
 
 import (
 	"bufio"
@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
@@ -23,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files under testdata
 // golden compares got with a file, or writes it.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	path := filepath.Join("..", "testdata", name)
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func text(t testing.TB, opt render.Options, events []event.Event) string {
 	t.Helper()
 	var out bytes.Buffer
 	opt.Location = time.UTC
-	show(t, render.New(&out, opt), events)
+	show(t, plain.New(&out, opt), events)
 	return out.String()
 }
 
@@ -123,7 +124,7 @@ func text(t testing.TB, opt render.Options, events []event.Event) string {
 // to a verbose reader, and its line in a log.
 func TestEachTypeOfEvent(t *testing.T) {
 	var out bytes.Buffer
-	for _, e := range readEvents(t, filepath.Join("..", "journal", "event", "testdata", "catalogue.jsonl")) {
+	for _, e := range readEvents(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
 		one := []event.Event{e}
 		var line bytes.Buffer
 		show(t, render.NewLog(&line, render.Options{Location: time.UTC}), one)
@@ -140,7 +141,7 @@ func TestEachTypeOfEvent(t *testing.T) {
 // Recorded runs, and a long one with every kind of event.
 func TestRuns(t *testing.T) {
 	runs := map[string][]event.Event{"night": busyRun(), "checked": checked()}
-	paths, err := filepath.Glob(filepath.Join("testdata", "runs", "*.jsonl"))
+	paths, err := filepath.Glob(filepath.Join("..", "testdata", "runs", "*.jsonl"))
 	if err != nil || len(paths) < 6 {
 		t.Fatalf("recorded runs: %d, %v", len(paths), err)
 	}

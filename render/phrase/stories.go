@@ -1,4 +1,4 @@
-package render
+package phrase
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func Story(p event.StoriesRead) (does, title string) {
 	}
 	for _, s := range p.Stories {
 		if s.ID == p.Story {
-			title = s.Title
+			title = units.FirstLine(s.Title)
 		}
 	}
 	return string(p.Mode) + " " + p.Story, title
@@ -48,46 +48,46 @@ func StoriesSum(stories []event.StoryState) string {
 	return text
 }
 
-// ofStories describes what ralph found out about the stories of a plan. The beginning of an
-// iteration shows which of them it is for.
-func (n *Notes) ofStories(p event.Payload) (notes []Note, known bool) {
-	switch p := p.(type) {
-	case event.StoriesRead:
-		if p.Done {
-			return good("all " + units.Quantity(len(p.Stories), "story") + " are done"), true
-		}
-		return nil, true
-	case event.StoriesJudged:
-		return storiesJudged(p), true
-	case event.StoryReviewed:
-		return storyReviewed(p), true
-	case event.ReviewUndone:
-		return reviewUndone(p), true
+// storiesRead is loud if all are done: else the iteration shows which story is next.
+func storiesRead(p event.StoriesRead, _ Known) Phrase {
+	switch {
+	case p.Done && len(p.Stories) == 1:
+		return good("the only story is done", "")
+	case p.Done:
+		return good("all "+units.Quantity(len(p.Stories), "story")+" are done", "")
 	}
-	return nil, false
+	why := StoriesSum(p.Stories)
+	if does, _ := Story(p); does != "" {
+		why = strings.TrimPrefix(why+"; next: "+does, "; ")
+	}
+	return quiet("tasks.json was read", why)
 }
 
 // storyProblemsShown is how many problems of tasks.json are shown of one iteration.
 const storyProblemsShown = 10
 
-func storiesJudged(p event.StoriesJudged) (notes []Note) {
-	if p.Restored && len(p.Problems) == 0 {
-		notes = warning("tasks.json was restored")
+func storiesJudged(p event.StoriesJudged, _ Known) Phrase {
+	if len(p.Problems) == 0 {
+		if p.Restored {
+			return warning("tasks.json was restored", "")
+		}
+		return quiet("tasks.json was checked", StoriesSum(p.Stories))
 	}
+	var lines []string
 	for i, problem := range p.Problems {
 		if i == storyProblemsShown {
-			return append(notes, warning("tasks.json has "+units.Quantity(len(p.Problems)-i, "more problem"))...)
+			lines = append(lines, "tasks.json has "+units.Quantity(len(p.Problems)-i, "more problem"))
+			break
 		}
-		text := problem.Text
+		lines = append(lines, problem.Text)
 		if problem.Undone && problem.Story != "" { // a text about the file says it
-			text += "\nralph put it back"
+			lines = append(lines, "ralph put it back")
 		}
-		notes = append(notes, warning(text)...)
 	}
-	return notes
+	return warning(strings.Join(lines, "\n"), "")
 }
 
-func storyReviewed(p event.StoryReviewed) []Note {
+func storyReviewed(p event.StoryReviewed, _ Known) Phrase {
 	by := ""
 	if p.Agent != "" {
 		by = " by " + p.Agent
@@ -108,21 +108,26 @@ func storyReviewed(p event.StoryReviewed) []Note {
 	if feedback := strings.TrimSpace(p.Feedback); feedback != "" {
 		text += "\n" + feedback
 	}
-	return note(tone, text)
+	return Phrase{Tone: tone, Text: text}
 }
 
-func reviewUndone(p event.ReviewUndone) []Note {
+func reviewUndone(p event.ReviewUndone, _ Known) Phrase {
+	kept := ""
+	if p.Ref != "" {
+		kept = "\nkept in " + p.Ref
+	}
 	switch {
 	case p.Story == "": // of an earlier runner
-		return failure(keptIn(p.Error, p.Ref))
+		return failure(p.Error+kept, "")
 	case p.Refused && len(p.Others) > 0:
-		return warning(colon("the review of "+p.Story+" does not count: the reviewer and perhaps a person changed files, which stay as they are", strings.Join(slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Files, p.Others)))), ", ")))
+		files := slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Files, p.Others))))
+		return warning("the review of "+p.Story+" does not count: the reviewer and perhaps a person changed files, which stay as they are", strings.Join(files, ", "))
 	case len(p.Others) > 0:
-		return good(colon("files changed during the review of "+p.Story+", not by the reviewer: they stay as they are", strings.Join(p.Others, ", ")))
+		return good("files changed during the review of "+p.Story+", not by the reviewer: they stay as they are", strings.Join(p.Others, ", "))
 	case p.Refused:
-		return failure(keptIn(colon("the review of "+p.Story+" does not count, since what the reviewer changed could not be undone", p.Error), p.Ref))
+		return failure(colon("the review of "+p.Story+" does not count, since what the reviewer changed could not be undone", p.Error)+kept, "")
 	case p.Error != "" && !p.Partly:
-		return failure(keptIn(colon("what the reviewer of "+p.Story+" changed could not be undone", p.Error), p.Ref))
+		return failure(colon("what the reviewer of "+p.Story+" changed could not be undone", p.Error)+kept, "")
 	}
 	text := "what the reviewer of " + p.Story + " changed was undone"
 	if p.Commits > 0 {
@@ -132,12 +137,5 @@ func reviewUndone(p event.ReviewUndone) []Note {
 	if p.Partly {
 		text += "\n" + p.Error
 	}
-	return warning(keptIn(text, p.Ref))
-}
-
-func keptIn(text, ref string) string {
-	if ref != "" {
-		text += "\nkept in " + ref
-	}
-	return text
+	return warning(text+kept, "")
 }

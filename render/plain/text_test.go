@@ -1,14 +1,14 @@
-package render_test
+package plain_test
 
 import (
 	"bytes"
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // writes notes how it is written to.
@@ -24,7 +24,7 @@ func (w *writes) Write(p []byte) (int, error) {
 
 func TestTextBatchesWritesInReplay(t *testing.T) {
 	var w writes
-	shown := render.New(&w, render.Options{Width: 80})
+	shown := plain.New(&w, render.Options{Width: 80})
 	pieces := make([]any, 5000)
 	for i := range pieces {
 		pieces[i] = event.AgentSaid{Block: "1", Text: event.Plain("some words ")}
@@ -54,7 +54,7 @@ func TestTextBatchesWritesInReplay(t *testing.T) {
 
 func TestTextReportsFailedWrite(t *testing.T) {
 	full := errors.New("no space left on device")
-	shown := render.New(failing{full}, render.Options{})
+	shown := plain.New(failing{full}, render.Options{})
 	if err := shown.Event(script(event.LoopPaused{})[0]); err != nil {
 		t.Fatalf("nothing was written yet, and still: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestLastWordIsWithheld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			shown := render.New(&out, render.Options{Width: 40})
+			shown := plain.New(&out, render.Options{Width: 40})
 			for _, piece := range c.pieces {
 				if err := shown.Event(script(event.AgentSaid{Block: "1", Text: event.Plain(piece)})[0]); err != nil {
 					t.Fatal(err)
@@ -152,25 +152,6 @@ func TestToolLines(t *testing.T) {
 	}
 }
 
-func TestUnits(t *testing.T) {
-	for got, want := range map[string]string{
-		render.Tokens(999): "999", render.Tokens(1000): "1.0k", render.Tokens(9949): "9.9k", render.Tokens(9950): "10k",
-		render.Tokens(999_499): "999k", render.Tokens(999_500): "1.0M", render.Tokens(45_600_000): "46M", render.Tokens(3e9): "3.0G",
-		render.Cost(nil): "unknown", render.Cost(usd(0)): "$0.00", render.Cost(usd(0.0069)): "$0.0069", render.Cost(usd(5.755)): "$5.75",
-		render.Span(-time.Second): "0s", render.Span(300 * time.Millisecond): "0.3s", render.Span(9949 * time.Millisecond): "9.9s",
-		render.Span(59500 * time.Millisecond): "1m0s", render.Span(time.Hour - time.Second): "59m59s",
-		render.Span(80 * time.Minute): "1h20m", render.Span(51 * time.Hour): "2d3h",
-		render.Bytes(512): "512 B", render.Bytes(2100): "2.1 kB", render.Bytes(3e6): "3.0 MB", render.Bytes(2e9): "2.0 GB",
-		render.Cut("short", 10): "short", render.Cut("exactly ten", 11): "exactly ten", render.Cut("too long a text", 8): "too lon…",
-		render.Cut("値段の計算", 6): "値段…", render.Cut("値段の", 6): "値段の", render.Cut("any", 0): "any", render.Cut("any", 1): "…",
-		render.CutStart("the end", 3): "end", render.CutStart("値段の", 5): "段の", render.CutStart("short", 10): "short",
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestPauseSaysWhenItBegins(t *testing.T) {
 	taken := func(id string, kind event.CommandKind) []any {
 		return []any{event.CommandReceived{ID: id, Kind: kind}, event.CommandDelivered{ID: id, How: "loop"}}
@@ -181,7 +162,7 @@ func TestPauseSaysWhenItBegins(t *testing.T) {
 	story = append(story, event.IterationEnded{N: 3, Outcome: event.OutcomeDone})
 	story = append(story, taken("c", "stop")...)
 	var out bytes.Buffer
-	shown := render.New(&out, render.Options{})
+	shown := plain.New(&out, render.Options{})
 	for _, e := range script(story...) {
 		if err := shown.Event(e); err != nil {
 			t.Fatal(err)
@@ -190,7 +171,7 @@ func TestPauseSaysWhenItBegins(t *testing.T) {
 	if err := shown.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"> pause taken: pausing after iteration 3\n", "> stop taken: stopping after iteration 3\n", "> stop done\n"} {
+	for _, want := range []string{"> pause noted: pausing after iteration 3\n", "> stop noted: stopping after iteration 3\n", "> stop done\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
@@ -204,7 +185,7 @@ func (f future) EventType() event.Type { return f.Type }
 
 func TestTextNamesNewerTypesOnce(t *testing.T) {
 	var w writes
-	shown := render.New(&w, render.Options{Width: 100})
+	shown := plain.New(&w, render.Options{Width: 100})
 	var steps []any
 	for range 3 {
 		for i := range 20 {
@@ -221,5 +202,18 @@ func TestTextNamesNewerTypesOnce(t *testing.T) {
 	}
 	if n := strings.Count(w.String(), "\n"); n != 9 || !strings.HasPrefix(w.String(), "! events of a newer ralph are not shown: dreama.began; 'ralph logs' has them\n") {
 		t.Errorf("%d lines:\n%s", n, w.String())
+	}
+}
+
+func TestEndShowsStories(t *testing.T) {
+	approved := event.StoryState{ID: "US-001", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 1}
+	events := script(
+		event.LoopStarted{Name: "notes"}, event.StoriesRead{Mode: event.ModeReview, Story: "US-001", Stories: []event.StoryState{{ID: "US-001"}}},
+		event.IterationStarted{N: 1}, event.StoriesJudged{Mode: event.ModeReview, Stories: []event.StoryState{approved}},
+		event.IterationEnded{N: 1, Outcome: event.OutcomeDone},
+		event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonIterations, Why: "1 of 1 iterations is used"},
+	)
+	if got := text(t, render.Options{Width: 80}, events); !strings.Contains(got, "is used\n1 of 1 story pass · 1 review\n") {
+		t.Error(got)
 	}
 }

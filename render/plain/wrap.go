@@ -1,8 +1,10 @@
-package render
+package plain
 
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/render"
 )
 
 // wrapper wraps clean text between words, in lines of at most width columns. Text comes in pieces.
@@ -28,11 +30,11 @@ const slack = 12
 // raw adds text that is clean, has no newline, and is not broken.
 func (f *wrapper) raw(s string) {
 	f.out = append(f.out, s...)
-	f.col += Columns(s)
+	f.col += render.Columns(s)
 }
 
-// style adds a code without a width.
-func (f *wrapper) style(code string) { f.out = append(f.out, code...) }
+// code adds a code without a width.
+func (f *wrapper) code(code string) { f.out = append(f.out, code...) }
 
 func (f *wrapper) blanks(n int) {
 	f.col += n
@@ -111,7 +113,7 @@ func (f *wrapper) rune(r rune, b []byte) {
 		f.gap++
 		return
 	}
-	w := runeColumns(r)
+	w := render.RuneColumns(r)
 	// Scripts with wide characters are written without blanks: a line may end
 	// before and after each of them.
 	if w == 2 || f.wordCols+w > f.room() {

@@ -1,4 +1,4 @@
-package render_test
+package plain_test
 
 import (
 	"io"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // BenchmarkText renders what agents stream: mostly pieces of words, some tools.
@@ -14,7 +15,7 @@ func BenchmarkText(b *testing.B) {
 	for name, opt := range map[string]render.Options{"80 columns": {Width: 80, Color: true}, "no terminal": {}} {
 		for _, run := range []string{"demo", "pi-tools", "claude-partial"} {
 			b.Run(run+"/"+name, func(b *testing.B) {
-				bench(b, opt, readEvents(b, filepath.Join("testdata", "runs", run+".jsonl")))
+				bench(b, opt, readEvents(b, filepath.Join("..", "testdata", "runs", run+".jsonl")))
 			})
 		}
 		b.Run("pieces/"+name, func(b *testing.B) {
@@ -34,7 +35,7 @@ func bench(b *testing.B, opt render.Options, events []event.Event) {
 	}
 	b.SetBytes(int64(bytes / len(events)))
 	b.ReportAllocs()
-	shown := render.New(io.Discard, opt)
+	shown := plain.New(io.Discard, opt)
 	n := 0
 	for b.Loop() {
 		if err := shown.Event(events[n%len(events)]); err != nil {
