@@ -141,7 +141,6 @@ var sideways = map[[2]string]string{
 	{"internal/verb/rollback", "internal/front/cli"}:           "it reports with the same errors and hints as the verbs",
 	{"internal/verb/rollback", "internal/verb/launch"}:         "it keeps runners out while it works on the files",
 	{"internal/verb/rollback", "internal/runner"}:              "the runner knows which loop has a work tree",
-	{"internal/front/statuspage", "internal/verb/fleet"}:       "it shows how far the tasks of a fleet are",
 	{"internal/verb/fleet", "internal/front/cli"}:              "it reports with the same errors and hints as the verbs",
 	{"internal/verb/fleet", "internal/verb/launch"}:            "it starts the fleet's loop as a start does",
 	{"internal/verb/fleet", "internal/verb/merging"}:           "it merges as the verb merge does",

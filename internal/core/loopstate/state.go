@@ -34,6 +34,7 @@ type State struct {
 	Votes        policy.Votes         `json:"votes,omitzero"`
 	ToolSpans    policy.ToolSpans     `json:"toolSpans,omitzero"`
 	Questions    policy.Questions     `json:"questions,omitzero"`
+	Fleet        policy.Fleet         `json:"fleet,omitzero"`
 	Last         *Telemetry           `json:"last,omitempty"`   // of the last iteration that ended
 	Commit       *Commit              `json:"commit,omitempty"` // of the iteration that began last
 }
@@ -75,6 +76,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Votes.Apply(p, &was)
 	s.ToolSpans.Apply(e.At, p, &was)
 	s.Questions.Apply(e.At, p)
+	s.Fleet.Apply(p)
 	return nil
 }
 

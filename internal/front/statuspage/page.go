@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/verb/fleet"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -114,15 +113,15 @@ func (d *page) all() {
 
 // fleet: the tasks of a fleet, with what all of their loops cost.
 func (d *page) fleet() {
-	state, err := fleet.ReadState(d.status.Dir)
-	if err != nil || len(state.Tasks) == 0 {
+	tasks := d.State.Fleet.Tasks
+	if len(tasks) == 0 {
 		return
 	}
 	var total float64
 	known := false
-	steps := map[fleet.Step]int{}
+	steps := map[event.FleetStep]int{}
 	var lines []string
-	for _, t := range state.Tasks {
+	for _, t := range tasks {
 		steps[t.Step]++
 		line := fmt.Sprintf("%s: %s", t.ID, t.Step)
 		if s, err := loopstate.Open(filepath.Join(filepath.Dir(d.status.Dir), t.Loop)); err == nil && s.Begun() {
@@ -136,8 +135,8 @@ func (d *page) fleet() {
 		}
 		lines = append(lines, line)
 	}
-	summary := fmt.Sprintf("%d of %d merged", steps[fleet.Merged], len(state.Tasks))
-	for _, step := range []fleet.Step{fleet.Working, fleet.Merging, fleet.Waiting, fleet.Failed} {
+	summary := fmt.Sprintf("%d of %d merged", steps[event.FleetMerged], len(tasks))
+	for _, step := range []event.FleetStep{event.FleetWorking, event.FleetMerging, event.FleetWaiting, event.FleetFailed} {
 		if steps[step] > 0 {
 			summary += fmt.Sprintf(", %d %s", steps[step], step)
 		}
