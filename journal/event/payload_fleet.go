@@ -83,7 +83,7 @@ type FleetObserved struct {
 	Task   string      `json:"task"`
 	What   FleetResult `json:"what"`
 	Why    string      `json:"why,omitempty"`
-	Seq    Seq         `json:"seq,omitempty"`    // the last event of the loop, for one that does not run
+	Seq    uint64      `json:"seq,omitempty"`    // the last event of the loop, for one that does not run
 	Commit string      `json:"commit,omitempty"` // of what is based or accepted
 	Share  float64     `json:"share,omitempty"`  // limits.cost of the loop, for what is spent
 	USD    float64     `json:"usd,omitempty"`    // what the loop has spent

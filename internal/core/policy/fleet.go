@@ -127,7 +127,7 @@ func (t *FleetTask) observed(p event.FleetObserved) {
 	default:
 		t.Result, t.Said, t.Base = p.What, units.Cut(p.Why, fleetWhy), ""
 		if p.Seq > 0 {
-			t.Seq, t.USD = p.Seq, p.USD
+			t.Seq, t.USD = event.Seq(p.Seq), p.USD
 		}
 	}
 }
@@ -332,7 +332,7 @@ func (t *FleetTask) Observe(l FleetLoop) (event.FleetObserved, bool) {
 	if t.Step != event.FleetWorking || t.Doing != nil || t.Result != "" {
 		return event.FleetObserved{}, false
 	}
-	o := event.FleetObserved{Task: t.ID, Seq: l.Seq, USD: l.USD}
+	o := event.FleetObserved{Task: t.ID, Seq: uint64(l.Seq), USD: l.USD}
 	switch {
 	case l.Alive && t.Share > 0 && l.Begun && (l.USD > max(t.USD, t.Share) || l.Share != t.Share):
 		return event.FleetObserved{Task: t.ID, What: event.FleetSpent, USD: l.USD, Share: l.Share}, true

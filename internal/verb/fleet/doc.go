@@ -8,16 +8,16 @@
 //
 // # Decide, record, then act
 //
-// The agent folds the journal of its own loop, and [policy.Fleet] says from that alone what is next.
-// The agent prints the decision as a line of JSON, which the runner records as fleet.decided
+// The agent folds the journal of its own loop, and [policy.Fleet] says from that alone what is
+// next. The agent prints the decision as a line of JSON, which the runner records as fleet.decided
 // (package fleetagent), carries it out once it finds it in the journal, and prints what it came to:
 // fleet.observed. It is woken by that journal and by those of its loops, and when their runners
 // exit, not by a clock.
 //
 // An agent that is killed is started again by the runner and goes on: a loop that runs is watched,
-// one that died is resumed, and what was decided without a result is carried out again. Each action
-// looks first for what was done of it: a loop of the fleet that is there, one that has gone on since
-// its end was seen, work that is merged.
+// one that died is resumed, and what was decided without a result is carried out again. Each
+// action looks first for what was done of it: a loop of the fleet that is there, one that has gone
+// on since its end was seen, work that is merged.
 //
 // # What is kept
 //

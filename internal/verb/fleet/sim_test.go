@@ -86,7 +86,7 @@ func (w *sim) record(_ context.Context, p event.Payload) error {
 	}
 	w.check(p)
 	w.journal = append(w.journal, p)
-	if w.killed("behind a record") {
+	if w.killed("after a record") {
 		return errKilled
 	}
 	w.state.Apply(p)
@@ -180,7 +180,7 @@ func (w *sim) carryOut(ctx context.Context, t policy.FleetTask) error {
 			o.Commit = "merged"
 		}
 	}
-	if w.killed("behind an action") {
+	if w.killed("after an action") {
 		return errKilled
 	}
 	return w.record(ctx, o)
@@ -365,7 +365,7 @@ var wanted = []string{
 	"action begin", "action resume", "action merge", "action give up", "action complete", "action block", "action stop",
 	"result started", "result refused", "result absent", "result completed", "result interrupted", "result died", "result ended", "result spent", "result based",
 	"result accepted", "result unchanged", "result uncommitted", "result conflicting", "result rejected", "result lost",
-	"killed before a record", "killed behind a record", "killed before an action", "killed behind an action", "killed while it waits",
+	"killed before a record", "killed after a record", "killed before an action", "killed after an action", "killed while it waits",
 	"an action that was carried out before",
 }
 
