@@ -66,6 +66,9 @@ func workOf(s *loopstate.State) Work {
 		last := Iteration(*s.Last)
 		w.Last = &last
 	}
+	for _, t := range s.Fleet.Tasks {
+		w.Fleet = append(w.Fleet, FleetTask{ID: t.ID, Loop: t.Loop, Step: t.Step, Why: t.Why})
+	}
 	if pr := life.PullRequest; pr != nil {
 		w.PullRequest = &PullRequest{pr.URL, pr.Error}
 	}

@@ -118,6 +118,8 @@ type Work struct {
 	// it is not known.
 	Changed     *event.Difference `json:"changed,omitempty"`
 	PullRequest *PullRequest      `json:"pullRequest,omitempty"`
+	// Fleet are the first tasks of a fleet; empty for any other loop.
+	Fleet []FleetTask `json:"fleet,omitempty"`
 }
 
 // Story is what an iteration does with one story of a plan.
@@ -134,6 +136,14 @@ type Plan struct {
 	Approved int                `json:"approved"` // with those at the cap
 	Changes  int                `json:"changes"`  // changes were requested
 	AtCap    int                `json:"atCap"`    // approved because review.cap was reached
+}
+
+// FleetTask is a task of a fleet, and the loop that works on it.
+type FleetTask struct {
+	ID   string          `json:"id"`
+	Loop string          `json:"loop"`
+	Step event.FleetStep `json:"step"`
+	Why  string          `json:"why,omitempty"` // it failed
 }
 
 // PullRequest is that of the loop's branch.

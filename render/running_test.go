@@ -47,6 +47,7 @@ func TestRunning(t *testing.T) {
 		})
 	}
 }
+
 // script makes events of payloads, a second apart.
 func script(steps ...any) (events []event.Event) {
 	var crc uint32

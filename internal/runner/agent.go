@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/credentials"
+	"github.com/ralph-loop/ralph/internal/agent/fleetagent"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
@@ -70,6 +71,9 @@ func noAnswer([]string) (said string, code int, ok bool) { return "", 0, false }
 // plain runs an agent as a program that prints. Known agents get the flags that keep them from
 // starting an interactive session.
 func plain(a config.Agent, ask Ask) agent.Dialect {
+	if argv, err := a.Argv(); err == nil && len(argv) > 1 && argv[1] == fleetagent.Verb && filepath.Base(argv[0]) == filepath.Base(OwnProgram()) {
+		return fleetagent.New()
+	}
 	switch known, _ := a.Known(); known.Program {
 	case "claude":
 		return text.NewKnown(claude.TextCommand)

@@ -68,6 +68,9 @@ func (AgentHeld) EventType() Type            { return TypeAgentHeld }
 func (AgentQuota) EventType() Type           { return TypeAgentQuota }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
 func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
+func (FleetOpened) EventType() Type          { return TypeFleetOpened }
+func (FleetObserved) EventType() Type        { return TypeFleetObserved }
+func (FleetDecided) EventType() Type         { return TypeFleetDecided }
 func (Decided) EventType() Type              { return TypeDecided }
 func (EffectFailed) EventType() Type         { return TypeEffectFailed }
 func (TimerFired) EventType() Type           { return TypeTimerFired }
@@ -154,6 +157,9 @@ var catalogue = []entry{
 	entryOf[ScheduleObserved](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),
+	entryOf[FleetOpened](),
+	entryOf[FleetObserved](),
+	entryOf[FleetDecided](),
 	entryOf[Decided](),
 	entryOf[EffectFailed](),
 	entryOf[TimerFired](),

@@ -85,6 +85,10 @@ const (
 	TypeTelemetryFailed    Type = "telemetry.failed"
 	TypeTelemetryRestored  Type = "telemetry.restored"
 
+	TypeFleetOpened   Type = "fleet.opened"
+	TypeFleetObserved Type = "fleet.observed"
+	TypeFleetDecided  Type = "fleet.decided"
+
 	TypeDecided      Type = "decided"
 	TypeEffectFailed Type = "effect.failed"
 	TypeTimerFired   Type = "timer.fired"

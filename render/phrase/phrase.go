@@ -91,6 +91,11 @@ var book = map[event.Type]func(event.Payload, Known) Phrase{
 	event.TypeLoopHeld:       of(loopHeld),
 	event.TypeLoopReleased:   of(loopReleased),
 
+	event.TypeScheduleObserved: of(scheduleObserved),
+	event.TypeFleetOpened:      of(fleetOpened),
+	event.TypeFleetObserved:    of(fleetObserved),
+	event.TypeFleetDecided:     of(fleetDecided),
+
 	event.TypeSegmentOpened: of(segmentOpened),
 	event.TypeSegmentSealed: of(segmentSealed),
 

@@ -35,6 +35,7 @@ type State struct {
 	ToolSpans    policy.ToolSpans     `json:"toolSpans,omitzero"`
 	Questions    policy.Questions     `json:"questions,omitzero"`
 	Schedule     policy.Schedule      `json:"schedule,omitzero"`
+	Fleet        policy.Fleet         `json:"fleet,omitzero"`
 	Last         *Telemetry           `json:"last,omitempty"`   // of the last iteration that ended
 	Commit       *Commit              `json:"commit,omitempty"` // of the iteration that began last
 }
@@ -77,6 +78,7 @@ func (s *State) Fold(e event.Event) error {
 	s.ToolSpans.Apply(e.At, p, &was)
 	s.Questions.Apply(e.At, p)
 	s.Schedule.Apply(e.At, p)
+	s.Fleet.Apply(p)
 	return nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/internal/verb/fleet"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -89,15 +88,15 @@ func (d *page) all() {
 
 // fleet: the tasks of a fleet, with what all of their loops cost.
 func (d *page) fleet() {
-	state, err := fleet.ReadState(d.Dir)
-	if err != nil || len(state.Tasks) == 0 {
+	tasks := d.Fleet
+	if len(tasks) == 0 {
 		return
 	}
 	var total float64
 	known := false
-	steps := map[fleet.Step]int{}
+	steps := map[event.FleetStep]int{}
 	var lines []string
-	for _, t := range state.Tasks {
+	for _, t := range tasks {
 		steps[t.Step]++
 		line := fmt.Sprintf("%s: %s", t.ID, t.Step)
 		if l, err := projector.Load(filepath.Join(filepath.Dir(d.Dir), t.Loop)); err == nil && l.Begun() {
@@ -111,8 +110,8 @@ func (d *page) fleet() {
 		}
 		lines = append(lines, line)
 	}
-	summary := fmt.Sprintf("%d of %d merged", steps[fleet.Merged], len(state.Tasks))
-	for _, step := range []fleet.Step{fleet.Working, fleet.Merging, fleet.Waiting, fleet.Failed} {
+	summary := fmt.Sprintf("%d of %d merged", steps[event.FleetMerged], len(tasks))
+	for _, step := range []event.FleetStep{event.FleetWorking, event.FleetMerging, event.FleetWaiting, event.FleetFailed} {
 		if steps[step] > 0 {
 			summary += fmt.Sprintf(", %d %s", steps[step], step)
 		}
