@@ -23,7 +23,7 @@ type Start struct {
 	Project string // the folder that the agent works in; empty for the current one
 	Name    string // of a new loop; empty for the git branch's, or the folder's
 	Prompt  string // of every iteration; empty with Flags that say where it is
-	Agent   string // its command, such as claude
+	Agent   string // its name in the settings, or its command, such as claude
 	Model   string // in the agent's own spelling
 	// Iterations at most; 0 leaves the settings' number.
 	Iterations int

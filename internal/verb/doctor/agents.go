@@ -34,11 +34,11 @@ type foundAgent struct {
 	Tools  bool   `json:"tools"`            // shows the tools it uses
 	Same   bool   `json:"same"`             // can continue a session: context: same
 	Notice string `json:"notice,omitempty"` // why an unusual protocol is used
-	// How a loop would start it, without agent.flags and the other settings.
+	// How a loop would start it, without its flags and the other settings.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
 	May  string   `json:"may,omitempty"` // what it may do then without being asked
-	// Keys are its API keys in the environment, and those that it gets without agent.passKeys.
+	// Keys are its API keys in the environment, and those that it gets without its passKeys.
 	Keys *event.Keys `json:"keys,omitempty"`
 	// LoginMissing says that neither a login nor a key was found, and how a person logs in.
 	LoginMissing string `json:"loginMissing,omitempty"`
@@ -168,23 +168,20 @@ func CandidateFinding(e *cli.Env, a config.Agent, another bool, ask runner.Ask) 
 	return agentFinding(e, "agent", a, another, ask)
 }
 
-// reviewer names the finding about an agent of review.agent or review.agents.
+// reviewer names the finding about an agent of review.agent.
 const reviewer = "reviewer"
 
 // agentFinding is CandidateFinding also for reviewers.
 func agentFinding(e *cli.Env, what string, a config.Agent, another bool, ask runner.Ask) finding {
-	f, key := finding{What: what, State: Works}, "agent"
-	if what == reviewer {
-		key = "review.agent"
-	}
+	f, key := finding{What: what, State: Works}, a.Key()
 	path, program, err := lookUp(a)
 	switch {
 	case err != nil && program == "":
 		return finding{f.What, Fails, err.Error(), "see " + key + ".command"}
 	case err != nil:
-		f = finding{f.What, Fails, fmt.Sprintf("%s.command %q is not found", key, program), "install it, or name it by its path"}
+		f = finding{f.What, Fails, fmt.Sprintf("%s: the program %q is not found", key, program), "install it, or name it by its path"}
 		if another {
-			f.State, f.Says = warns, f.Says+"; another one of "+key+"s works instead"
+			f.State, f.Says = warns, f.Says+"; another agent works instead"
 		}
 		return f
 	}

@@ -133,7 +133,7 @@ func (d Report) printAgents(w io.Writer) {
 			continue
 		}
 		if !headed {
-			fmt.Fprintln(w, "  a loop starts them with these arguments; agent.flags replaces any of them")
+			fmt.Fprintln(w, "  a loop starts them with these arguments; agents.NAME.flags replaces any of them")
 			headed = true
 		}
 		fmt.Fprintf(w, "    %s\n", render.Clean(cli.AsTyped(slices.Concat(a.Env, a.Argv))))
@@ -148,7 +148,7 @@ func (d Report) printAgents(w io.Writer) {
 		}
 	}
 	if len(d.Agents) == 0 {
-		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")
+		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with --agent COMMAND --protocol text")
 	}
 	if len(d.Missing) > 0 {
 		fmt.Fprintf(w, "  not on PATH: %s\n", strings.Join(d.Missing, " "))

@@ -27,7 +27,7 @@ func (v *Start) checkOutlive(e *cli.Env) error {
 	case mark == "":
 		return nil
 	case v.Outlive && !allowed:
-		return cli.Refuse("leave --outlive out, or have a person set agent.outlive for loop "+name,
+		return cli.Refuse("leave --outlive out, or have a person set outlive of its agent for loop "+name,
 			"the settings of loop %s let no loop outlive the iteration that starts it", name)
 	case v.Outlive:
 		return nil

@@ -27,7 +27,7 @@ type Options struct {
 	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"The same as a promise, in <response>…</response> and in any case of letters."`
 	Promise             string            `placeholder:"TEXT" help:"The promise: what the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
-	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
+	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"AGENT" help:"The agent: a name in the settings, a command, or a list of them in JSON, in order of preference."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	HostAgent           map[string]string `hidden:"" mapsep:"none" help:"The settings of the agent that a start takes if no others name one: the agent in whose session it is typed."`
@@ -64,7 +64,7 @@ func (o *Options) flags() map[string]string {
 	maps.Copy(flags, o.Set)
 	for key, value := range map[string]string{
 		"maximumIterations": flagText(o.MaximumIterations), "review.cap": flagText(o.ReviewCap), "reflect.every": flagText(o.ReflectEvery), "streamAgentOutput": flagText(o.StreamAgentOutput),
-		"completion.promise": o.Promise, "agent.command": o.Agent, "agent.protocol": o.Protocol, "agent.model": o.Model,
+		"completion.promise": o.Promise, "agent": o.Agent,
 	} {
 		if value != "" {
 			flags[key] = value
@@ -124,12 +124,13 @@ func (o *Options) remember(e *cli.Env, dir string) error {
 		return nil
 	}
 	now := o.flags()
-	if now["agent.command"] != "" || now["agents"] != "" {
-		// The settings of the agent before do not apply to another agent.
-		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
-	}
-	if now["review.agent.command"] != "" || now["review.agents"] != "" {
-		maps.DeleteFunc(before, func(key, _ string) bool { return strings.HasPrefix(key, "review.agent") })
+	if now["agent"] != "" {
+		// What was given of the agent before does not apply to another one.
+		if was, err := config.Load(config.Source{Flags: before}); err == nil {
+			for _, agent := range was.Settings.Candidates() {
+				maps.DeleteFunc(before, func(key, _ string) bool { return strings.HasPrefix(key, agent.Key()+".") })
+			}
+		}
 	}
 	secrets := e.Environ
 	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // if not, load reports it
@@ -156,12 +157,14 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 		workDir = "" // it is not there yet
 	}
 	if away { // paths on the command line are relative to the current folder
-		o.Agent = cli.Rooted(o.Agent, e.Cwd)
-		if command := o.Set["agent.command"]; command != "" {
-			o.Set["agent.command"] = cli.Rooted(command, e.Cwd)
+		o.Agent = cli.RootedAgents(o.Agent, e.Cwd)
+		for key, command := range o.Set {
+			if row, _ := config.KeyOf(key); row.Name == "agent" || row.Name == "review.agent" || row.Name == "agents.NAME.command" {
+				o.set(key, cli.RootedAgents(command, e.Cwd))
+			}
 		}
 	}
-	loaded, err := e.Settings(o.flags(), workDir)
+	loaded, err := o.settings(e, workDir)
 	if err != nil {
 		return config.Loaded{}, err
 	}
@@ -179,7 +182,7 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if o.Sandbox != nil && *o.Sandbox == "" && !o.NoSandbox && !o.machine && runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
 		o.machine = true
 		var err error
-		if loaded, err = e.Settings(o.flags(), workDir); err != nil {
+		if loaded, err = o.settings(e, workDir); err != nil {
 			return config.Loaded{}, err
 		}
 	}
@@ -204,19 +207,41 @@ func (o *Options) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error)
 		if o.Agent, err = ChooseAgent(e); err != nil {
 			return config.Loaded{}, err
 		}
-		return e.Settings(o.flags(), workDir)
+		return o.settings(e, workDir)
 	}
-	given := maps.Clone(o.Set)
-	if given == nil {
-		given = map[string]string{}
-	}
+	o.Agent = o.HostAgent["command"]
+	name := config.Settings{}.NameOf(o.Agent)
 	for key, value := range o.HostAgent {
-		if given["agent."+key] == "" && value != "" {
-			given["agent."+key] = value
+		if key != "command" && o.Set["agents."+name+"."+key] == "" && value != "" {
+			o.set("agents."+name+"."+key, value)
 		}
 	}
-	o.Set = given
+	return o.settings(e, workDir)
+}
+
+// settings merges the layers, of which --protocol and --model are settings of the first agent.
+func (o *Options) settings(e *cli.Env, workDir string) (config.Loaded, error) {
+	loaded, err := e.Settings(o.flags(), workDir)
+	if err != nil || len(loaded.Settings.Agent) == 0 || o.Protocol == "" && o.Model == "" {
+		return loaded, err
+	}
+	agent := loaded.Settings.Candidates()[0].Key()
+	if o.Protocol != "" {
+		o.set(agent+".protocol", o.Protocol)
+	}
+	if o.Model != "" {
+		o.set(agent+".model", o.Model)
+	}
+	o.Protocol, o.Model = "", ""
 	return e.Settings(o.flags(), workDir)
+}
+
+// set adds to --set. Other starts may share the map.
+func (o *Options) set(key, value string) {
+	given := map[string]string{}
+	maps.Copy(given, o.Set)
+	given[key] = value
+	o.Set = given
 }
 
 // branch returns the folder whose branch the loop works on; "" for one on a branch of its own.

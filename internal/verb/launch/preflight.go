@@ -19,7 +19,7 @@ import (
 )
 
 // HintNotSpoken is the hint about an agent whose protocol is not supported.
-const HintNotSpoken = "set agent.protocol to text to run it as a plain program"
+const HintNotSpoken = "set its protocol to text to run it as a plain program"
 
 // minFiles is how many open files a loop needs. One with a single guardrail fails with 24, and
 // sometimes with 64 on a busy machine, when a check of the repository, a guardrail and retention
@@ -157,7 +157,7 @@ func heldBack(settings config.Settings, workDir, home string) string {
 		_, command, err := runner.Prepared(a, workDir, nil)
 		return err == nil && !command.Lax && a.Permissions != "" && a.Permissions != agent.PermitFull
 	}) {
-		by = append(by, "its own permissions (agent.permissions)")
+		by = append(by, "its own permissions (agents.NAME.permissions)")
 	}
 	ralphIsThere := !mode.Contained() || mode == sandbox.DockerSandbox && sandbox.LinuxProgram(runner.OwnProgram(), home) != ""
 	guard := ralphIsThere && every(func(a config.Agent) bool { return runner.GetsHooks(settings, a) })
@@ -172,12 +172,12 @@ func heldBack(settings config.Settings, workDir, home string) string {
 	return "the agent is held back by " + strings.Join(by, " and ")
 }
 
-// permissionWarnings names the agents on which agent.permissions cannot be enforced.
+// permissionWarnings names the agents whose permissions cannot be enforced on them.
 func permissionWarnings(settings config.Settings, workDir string) (warnings []string) {
 	for _, a := range settings.AllAgents() {
 		if _, command, err := runner.Prepared(a, workDir, nil); err == nil && command.Lax {
-			warnings = append(warnings, fmt.Sprintf("agent.permissions is %s, which cannot be enforced on %s: it may do %s",
-				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does")))
+			warnings = append(warnings, fmt.Sprintf("%s.permissions is %s, which cannot be enforced on %s: it may do %s",
+				a.Key(), a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does")))
 		}
 	}
 	return warnings
@@ -211,7 +211,7 @@ func CheckAgents(settings config.Settings, workDir string, asks runner.Ask) (war
 		}
 		dialect, _, err := runner.Prepared(agent, workDir, ask)
 		if err != nil {
-			return nil, cli.Refuse("see agent.command and agent.flags", "%w", err)
+			return nil, cli.Refuse(fmt.Sprintf("see %[1]s.command and %[1]s.flags", agent.Key()), "%w", err)
 		}
 		protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
 		if settings.Context == config.ContextSame && !can.Same {

@@ -40,12 +40,12 @@ func TestHeldBackSaysWhat(t *testing.T) {
 		"nothing":                 {config.Agent{Command: "./agent.sh"}, "none", "nothing holds the agent back: 'ralph start --sandbox' does"},
 		"a sandbox":               {config.Agent{Command: "./agent.sh"}, "bwrap", "the agent is held back by sandbox bwrap"},
 		"a sandbox if there is":   {config.Agent{Command: "./agent.sh"}, "auto", "the agent is held back by the strongest sandbox that holds here"},
-		"permissions":             {config.Agent{Command: "claude", Permissions: "ask"}, "none", "the agent is held back by its own permissions (agent.permissions)"},
-		"permissions and sandbox": {config.Agent{Command: "codex", Permissions: "workspace"}, "bwrap", "the agent is held back by sandbox bwrap and its own permissions (agent.permissions)"},
+		"permissions":             {config.Agent{Command: "claude", Permissions: "ask"}, "none", "the agent is held back by its own permissions (agents.NAME.permissions)"},
+		"permissions and sandbox": {config.Agent{Command: "codex", Permissions: "workspace"}, "bwrap", "the agent is held back by sandbox bwrap and its own permissions (agents.NAME.permissions)"},
 		"none that are enforced":  {config.Agent{Command: "pi", Permissions: "ask"}, "none", "nothing holds the agent back: 'ralph start --sandbox' does"},
 	} {
 		s := config.Defaults()
-		s.Agent, s.Sandbox.Mode = row.agent, row.mode
+		s.Agent, s.Agents, s.Sandbox.Mode = config.AgentNames{"a"}, map[string]config.Agent{"a": row.agent}, row.mode
 		if got := heldBack(s, t.TempDir(), t.TempDir()); got != row.want { // a test's program is not ralph: it gives no hooks
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
