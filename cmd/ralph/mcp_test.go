@@ -30,7 +30,7 @@ func mcpPlace(t *testing.T, scenario string) *place {
 	p := newPlace(t)
 	work := filepath.Join(p.dir, "work.rehearsal")
 	p.must(os.WriteFile(work, []byte(scenario), 0o600))
-	p.settings(p.home, `{"agent":{"command":"ralph rehearse `+work+`","protocol":"rehearsal"}}`)
+	p.settings(p.home, `{"agent":"ralph rehearse `+work+`"}`)
 	return p
 }
 

@@ -34,7 +34,7 @@
 // A loop that an agent starts does not outlive the iteration that started it: its runner gets TERM
 // when the iteration ends, and is killed if its own agent does not exit in time. agent.exited
 // counts it as a stray process, its journal is intact, and 'ralph start NAME --resume' continues
-// it. If agent.outlive is set, a loop that was started with --outlive continues: LetOutlive.
+// it. If outlive of an agent is set, a loop that was started with --outlive continues: LetOutlive.
 //
 // The starter's checks are repeated under the lock: a loop that was started or ended meanwhile is
 // an *ExistsError, and config.json is written under the lock.

@@ -39,7 +39,7 @@ func TestAccountsAreObserved(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	one, two := config.Agent{Command: "claude"}, config.Agent{Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/two"}}
 	r := &runner{Config: Config{Home: t.TempDir()}, clock: func() time.Time { return now }}
-	r.Settings.Agents = []config.Agent{one, two}
+	r.Settings.Agents, r.Settings.Agent = map[string]config.Agent{"one": one, "two": two}, config.AgentNames{"one", "two"}
 	r.Settings.Limits.Window = map[string]string{"24h": "3", "5h": "40%"}
 	windows := []event.QuotaWindow{{Minutes: 300, Used: 91}}
 	if err := writeQuota(r.Home, accountID(two, nil), quota{now, windows}); err != nil {

@@ -332,7 +332,7 @@ func Classify(err error) event.Class {
 
 // install is the next step where the agent's program is missing: it may be misspelled.
 func install(err error) string {
-	const step = "install the agent or set agent.command; 'ralph doctor' shows what is found"
+	const step = "install the agent, or choose another with --agent; 'ralph doctor' shows what is found"
 	missing, ok := errors.AsType[*exec.Error](err)
 	if !ok {
 		return step

@@ -221,7 +221,8 @@ const maxGiven = 4000
 func givenSettings(loaded config.Loaded) []event.Setting {
 	var settings []event.Setting
 	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
-		if value, ok := config.Text(loaded.Settings, key); ok && key != "agent.env" { // its entries have keys of their own
+		row, _ := config.KeyOf(key)
+		if value, ok := config.Text(loaded.Settings, key); ok && row.Name != "agents.NAME.env" { // its entries have keys of their own
 			settings = append(settings, newSetting(key, value, loaded.Origins[key].String()))
 		}
 	}

@@ -64,7 +64,7 @@ func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 	case event.ReasonAuth, event.ReasonQuota:
 		return nil, append(t.lastEnds(1, limited), t.last[event.TypeAgentLimited], t.last[event.TypeAgentFinished])
 	case event.ReasonConfig, event.ReasonAgent:
-		return []string{"agent.command"}, []event.Event{t.last[event.TypeEffectFailed], t.last[event.TypeFaultRaised], t.last[event.TypeAgentExited]}
+		return []string{"agent"}, []event.Event{t.last[event.TypeEffectFailed], t.last[event.TypeFaultRaised], t.last[event.TypeAgentExited]}
 	case event.ReasonDisk, event.ReasonFault:
 		return nil, []event.Event{t.last[event.TypeFaultRaised], t.last[event.TypeEffectFailed]}
 	case event.ReasonBlocked:
@@ -245,7 +245,7 @@ func (t *trace) replaced(p event.AgentReplaced) reason {
 		answer:   sentence(p.Why), keys: []string{t.agentsKey(p)}, hint: p.Hint,
 	}
 	r.facts = append(t.lastEnds(1, anyEnd), t.here(event.TypeAgentLimited), t.since(event.TypeEffectFailed, t.began))
-	if r.keys[0] != "agents" {
+	if r.keys[0] != "agent" {
 		r.facts = append(r.facts, t.last[event.TypeStoriesRead], t.last[event.TypeStoriesJudged])
 	}
 	switch {
@@ -263,13 +263,10 @@ func (t *trace) replaced(p event.AgentReplaced) reason {
 // agentsKey returns the setting that names the agents between which was chosen.
 func (t *trace) agentsKey(p event.AgentReplaced) string {
 	rules := t.state.Rules
-	switch {
-	case rules.Reviewers == 0 || !policy.IsReviewer(rules, p.From) && !policy.IsReviewer(rules, p.To):
-		return "agents"
-	case rules.Reviewers == 1:
-		return "review.agent.command"
+	if rules.Reviewers == 0 || !policy.IsReviewer(rules, p.From) && !policy.IsReviewer(rules, p.To) {
+		return "agent"
 	}
-	return "review.agents"
+	return "review.agent"
 }
 
 func (t *trace) warned(p event.BudgetWarned) reason {

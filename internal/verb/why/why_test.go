@@ -180,7 +180,7 @@ var stories = map[string]struct {
 		w := start(t, func(r *event.Rules) {
 			r.Agents = []event.Agent{{Name: "claude", Protocol: "claude"}, {Name: "codex", Protocol: "codex"}}
 		},
-			event.Setting{Key: "agents", Value: `[{"command":"claude"},{"command":"codex"}]`, From: ".ralph/settings.json:2"})
+			event.Setting{Key: "agent", Value: `["claude","codex"]`, From: ".ralph/settings.json:2"})
 		w.begin()
 		w.step(agent, event.AgentLimited{Kind: event.KindRate, Until: "2026-11-21T02:00:00Z", Text: "limit reached"})
 		w.fails(event.KindRate, "limit reached")
@@ -191,7 +191,7 @@ var stories = map[string]struct {
 			r.Stories, r.Review.Cap, r.Reviewers = true, 5, 1
 			r.Agents = []event.Agent{{Name: "claude", Protocol: "claude"}, {Name: "codex", Protocol: "codex"}}
 		},
-			event.Setting{Key: "review.agent.command", Value: "codex", From: ".ralph/settings.json:2"})
+			event.Setting{Key: "review.agent", Value: "codex", From: ".ralph/settings.json:2"})
 		w.beginStory(event.ModeImplement, event.StoryState{ID: "US-001"})
 		w.said("It is written.", 1)
 		w.judged(event.ModeImplement, "", event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
