@@ -31,7 +31,7 @@ type Start struct {
 	Numbered bool
 	ID       string // of a new loop, as NewID makes it; empty for one that is made
 	Prompt   string // of every iteration; empty with Flags that say where it is
-	Agent    string // its command, such as claude
+	Agent    string // its name in the settings, or its command, such as claude
 	Model    string // in the agent's own spelling
 	// Iterations at most; 0 leaves the settings' number.
 	Iterations int

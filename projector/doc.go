@@ -1,5 +1,5 @@
-// Package projector says what is true of a loop now, from the files in its folder alone. It takes
-// no lock and writes nothing.
+// Package projector says what is true of a loop now: its [View], the one shape of a loop that every
+// front end shows.
 //
 //	loop, err := projector.Load(loopDir)
 //	if err != nil {
@@ -7,6 +7,15 @@
 //	}
 //	view := loop.View()
 //	fmt.Println(view.Status, view.Iteration, view.Waiting)
+//
+// A program that lists loops has a view of each, with whether it needs a person:
+//
+//	loops, err := registry.Survey(home, nil)
+//	…
+//	for _, found := range loops {
+//		view := projector.Brief(found) // Read has all of it
+//		fmt.Println(view.Name, view.Group, view.State)
+//	}
 //
 // A program that follows a loop folds each event, and has a view of every moment:
 //
@@ -25,7 +34,7 @@
 //
 // state.json and iterations/NNN.json have these facts for programs in other languages;
 // docs/reference/format.md describes them. They can be deleted at any time: the runner writes them
-// again, and so does 'ralph journal rebuild'.
+// again, and so does [Write]. All other functions take no lock and write nothing.
 //
 // # Not here
 //

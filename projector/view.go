@@ -3,102 +3,260 @@ package projector
 import (
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// Loop is what the events of a loop add up to. The zero Loop has folded none. It belongs to one
-// goroutine.
-type Loop struct{ state loopstate.State }
-
-// Load returns a loop as its files are now. It reads state.json and the events after it, or the
-// journal alone if state.json is missing, torn or of another journal. For a folder without a
-// journal it returns the zero Loop.
-func Load(loopDir string) (*Loop, error) {
-	s, err := loopstate.Open(loopDir)
-	return &Loop{s}, err
-}
-
-// Rebuild returns the loop as its journal alone describes it. It does not read state.json.
-func Rebuild(loopDir string) (*Loop, error) {
-	s, err := loopstate.Rebuild(loopDir)
-	return &Loop{s}, err
-}
-
-// Fold takes in the next event. An error means that its payload cannot be read; the Loop must not
-// be used then.
-func (l *Loop) Fold(e event.Event) error { return l.state.Fold(e) }
-
-// Seq is the number of the last event folded.
-func (l *Loop) Seq() event.Seq { return l.state.Seq }
-
-// View is what is true of a loop after the event Seq.
+// View is what is true of a loop at a moment, for people and programs: its JSON is what 'ralph list
+// --json', 'ralph status --json', the web API and the answers of MCP contain. Its texts have no
+// control characters but newlines and tabs, and its texts and lists are bounded; paths are as they
+// are on the disk.
+//
+// [Loop.View] fills in what events say. [Brief] and [Read] add the registry, the lock and the
+// folder.
 type View struct {
+	// Found is the loop as the registry has it, which other packages take to act on it. It is the
+	// zero Status in a view of events alone.
+	Found registry.Status `json:"-"`
+
+	Identity
 	registry.Summary
-	ID        string // its ULID
-	Name      string
-	Project   string           // absolute path of the folder that the agent works in
-	Agents    []event.Agent    // in order of preference; a single one for most loops
-	Reviewers int              // how many of Agents, at their end, only review
-	Ended     *event.LoopEnded // why and how it ended; nil while it has not
-	Until     time.Time        // of a loop that waits for a moment
-	Resting   bool             // nothing happens until a person resumes it, or answers its question
-	Signalled bool             // a signal to the runner stops it, not a command of a person
-	Rules     event.Rules      // the settings that decide now
+	Situation
+	Work
+	Waits
+	Spending
+	People
+	Resumption
 
-	Begun int    // iterations that have begun
-	Open  bool   // an iteration is open
-	Doing string // what the open iteration does, for people
-
-	// Used is the usage of the iterations that ended, as far as it is known.
-	Used          event.Usage
-	CostUnknown   bool // some of the usage had no price
-	TokensUnknown bool // not all tokens were reported
-
-	Ticked, Boxes int // the checklist of task.md, as last seen
-	// Story is what the last iteration that began does with the stories of a plan; nil for a loop
-	// without a plan, and before the first iteration.
-	Story *Story
-	Plan  []event.StoryState // the stories of a plan, in its order
-	// Commands are those that were received and have not taken effect.
-	Commands []event.CommandReceived
-	// Edited are the files of guardrails and settings that the agent changed and no person has
-	// accepted.
-	Edited []event.EditedFile
+	// Agents are in order of preference; a single one for most loops. The last Reviewers of them
+	// only review.
+	Agents    []event.Agent `json:"-"`
+	Reviewers int           `json:"-"`
+	// Workers are the same agents, with what became of each.
+	Workers []Worker `json:"agents,omitempty"`
+	// Ended is why and how it ended; nil while it has not.
+	Ended *event.LoopEnded `json:"ended,omitempty"`
 	// Questions are those of the agent that are open, those whose answer it does not have yet, and
 	// the last of the others, by number.
-	Questions []Question
-	Last      *Iteration // the last iteration that ended
+	Questions []Question `json:"questions,omitempty"`
+	// Rules are the settings that decide now, without the agents; nil if the loop has not begun.
+	Rules *event.Rules `json:"rules,omitempty"`
+}
 
-	// More is what a loop that is over may use once it is resumed, such as "10 more iterations".
-	// Raise are the settings that the resume has to raise for that, with their new values.
-	More  string
-	Raise map[string]string
+// Identity says which loop a view is of.
+type Identity struct {
+	ID     string `json:"id"`               // its ULID
+	Parent string `json:"parent,omitempty"` // id of the loop that started it, such as a fleet
+	Name   string `json:"name"`
+	// Call is how it is named from the folder of a person: its name, PROJECT/NAME or the path of
+	// its folder. A program that lists loops for a person sets it.
+	Call string `json:"call,omitempty"`
+	Dir  string `json:"dir"` // the loop's folder
+	// Project is the absolute path of the folder whose .ralph has the loop; in a view of events
+	// alone, of the folder that the agent works in.
+	Project string `json:"project"`
+	// WorkDir is the folder that the agent works in, where that is not the project.
+	WorkDir string    `json:"workDir,omitempty"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started,omitzero"`
+	Resumed int       `json:"resumed,omitempty"` // how many runners resumed it
+	Task    Task      `json:"task,omitzero"`
+}
+
+// Task is what the loop is to do: the beginning of its prompt, or the file with it.
+type Task struct {
+	Text string `json:"text,omitempty"`
+	File string `json:"file,omitempty"` // where it is now, as far as a found loop goes
+}
+
+// Situation says what a person has to know first. The group, and whether it has a runner, are only
+// known of a loop that was found.
+type Situation struct {
+	Group Group `json:"group,omitempty"`
+	// State is the status in words, with what a person has to know before it: "died", "gone",
+	// "unreadable", "running, pausing after iteration 3".
+	State string `json:"state"`
+	// NextStep is what a person may do now; empty if nothing has to be done.
+	NextStep string `json:"nextStep,omitempty"`
+	// Question is what a loop that waits for a person asks, in the words of its agent; empty for
+	// any other loop.
+	Question string `json:"question,omitempty"`
+	// ExitCode is that of a foreground run; null if the loop has not ended.
+	ExitCode *int `json:"exitCode"`
+
+	Alive bool `json:"alive"` // it has a runner
+	Died  bool `json:"died"`  // it has not ended, and has no runner
+	Gone  bool `json:"gone"`  // its folder does not exist any more
+	// Runner is the process that has the loop, or that died having it; nil if there is none.
+	Runner *registry.Liveness `json:"runner,omitempty"`
+	// Left are the processes that outlived the runner of a loop that died: its agent still works.
+	Left  []int  `json:"left,omitempty"`
+	Error string `json:"error,omitempty"` // why its files cannot be read
+}
+
+// Work is what the loop has done and does.
+type Work struct {
+	Begun   int `json:"-"`       // iterations that have begun
+	Counted int `json:"counted"` // iterations that are used: begun, and not refunded
+	// Open says that an iteration is open, and Doing what it does, or that it has ended.
+	Open      bool        `json:"open,omitempty"`
+	Doing     string      `json:"doing,omitempty"`
+	Checking  bool        `json:"checking,omitempty"`      // guardrails run
+	OpenSince time.Time   `json:"iterationSince,omitzero"` // when the last iteration began
+	Tools     int         `json:"tools,omitempty"`         // that the open iteration has used
+	Failed    int         `json:"toolsFailed,omitempty"`   // of these
+	OpenUsage event.Usage `json:"iterationUsage,omitzero"` // of the open iteration
+
+	Ticked int `json:"ticked,omitempty"` // boxes of the checklist of task.md, as last seen
+	Boxes  int `json:"boxes,omitempty"`
+	// Story is what the last iteration that began does with the stories of a plan; nil for a loop
+	// without a plan, and before the first iteration.
+	Story *Story     `json:"story,omitempty"`
+	Plan  *Plan      `json:"plan,omitempty"`
+	Last  *Iteration `json:"lastIteration,omitempty"` // the last one that ended
+	// Changed is the difference of all files from how they were before the first iteration; nil if
+	// it is not known.
+	Changed     *event.Difference `json:"changed,omitempty"`
+	PullRequest *PullRequest      `json:"pullRequest,omitempty"`
+	// Fleet are the first tasks of a fleet; empty for any other loop.
+	Fleet []FleetTask `json:"fleet,omitempty"`
 }
 
 // Story is what an iteration does with one story of a plan.
 type Story struct {
-	Mode  event.StoryMode
-	ID    string // empty if no story can be worked on
-	Title string // the beginning of it
+	Mode  event.StoryMode `json:"mode"`
+	ID    string          `json:"id,omitempty"` // empty if no story can be worked on
+	Title string          `json:"title,omitempty"`
+}
+
+// Plan are the first stories of a plan, in its order, and what the reviews of all found.
+type Plan struct {
+	Stories  []event.StoryState `json:"stories"`
+	Reviews  int                `json:"reviews"`
+	Approved int                `json:"approved"` // with those at the cap
+	Changes  int                `json:"changes"`  // changes were requested
+	AtCap    int                `json:"atCap"`    // approved because review.cap was reached
+}
+
+// FleetTask is a task of a fleet, and the loop that works on it.
+type FleetTask struct {
+	ID   string          `json:"id"`
+	Loop string          `json:"loop"`
+	Step event.FleetStep `json:"step"`
+	Why  string          `json:"why,omitempty"` // it failed
+}
+
+// PullRequest is that of the loop's branch.
+type PullRequest struct {
+	URL   string `json:"url,omitempty"`
+	Error string `json:"error,omitempty"` // why the last try failed
+}
+
+// Waits are what the loop waits for, what comes next by itself, and what does not go well.
+type Waits struct {
+	Wait *Wait `json:"wait,omitempty"`
+	// Until is the moment that a loop waits for.
+	Until    time.Time `json:"until,omitzero"`
+	Deadline *Deadline `json:"deadline,omitempty"`
+	Trouble  Trouble   `json:"trouble,omitzero"`
+	// Resting says that nothing happens until a person resumes the loop, or answers its question.
+	Resting bool `json:"resting,omitempty"`
+	// Signalled says that a signal to the runner stops it, not a command of a person.
+	Signalled bool `json:"signalled,omitempty"`
+}
+
+// Wait is why a loop waits.
+type Wait struct {
+	For      event.Wait `json:"for"`
+	Question int        `json:"question,omitempty"` // the one that it waits for
+	Error    string     `json:"error,omitempty"`    // of the agent, which is tried again
+	Attempt  int        `json:"attempt,omitempty"`  // errors of this kind in a row
+	Hint     string     `json:"hint,omitempty"`     // for a loop without progress
+}
+
+// Deadline is the next moment at which something happens without another event.
+type Deadline struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"` // for people
+}
+
+// Trouble is what may end the loop if it goes on.
+type Trouble struct {
+	Failures int    `json:"failures,omitempty"` // of the agent, in a row
+	Failure  string `json:"failure,omitempty"`  // the last one
+	Stuck    int    `json:"stuck,omitempty"`    // iterations in a row without progress
+	Refusal  string `json:"refusal,omitempty"`  // what was refused again
+	Blind    string `json:"blind,omitempty"`    // why progress is unknown
+	// Warnings say which limits are near, and how near.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Spending is what the loop has used.
+type Spending struct {
+	Spent event.Usage `json:"usage,omitzero"`
+	Ran   int64       `json:"ran,omitempty"` // milliseconds
+	// Shares are the parts of the agents of a loop with several.
+	Shares []Share `json:"shares,omitempty"`
+
+	// Used is the usage of the iterations that ended, as far as it is known, for a reader that goes
+	// on counting.
+	Used          event.Usage `json:"-"`
+	CostUnknown   bool        `json:"-"` // some of the usage had no price
+	TokensUnknown bool        `json:"-"` // not all tokens were reported
+}
+
+// Share is what one agent of several has used.
+type Share struct {
+	Name       string      `json:"name"`
+	Iterations int         `json:"iterations"` // that have begun
+	Refunded   int         `json:"refunded,omitempty"`
+	Usage      event.Usage `json:"usage"`
+}
+
+// People are what people have sent, are asked, and have to look at.
+type People struct {
+	// Commands are those that were received and have not taken effect.
+	Commands []Command `json:"commands,omitempty"`
+	// Edited are the files of guardrails and settings that the agent changed and no person has
+	// accepted. Checked says what was done about those that the last check found.
+	Edited  []event.EditedFile `json:"edited,omitempty"`
+	Checked []string           `json:"editedGuardrails,omitempty"`
+	// Away are the repositories whose branch the agent left.
+	Away []Away `json:"away,omitempty"`
+	// Kept is what ralph kept of files before it replaced or removed them: a person may have
+	// written them. A program that looks into the repositories sets it.
+	Kept []Kept `json:"kept,omitempty"`
+	// Aside is what was in the way of files that were put back, and has a new name.
+	Aside []SetAside `json:"-"`
+}
+
+// SetAside is a file or a folder that has a new name.
+type SetAside struct {
+	File     string // the new one, in the folder where the loop works
+	Settings bool   // it is in the project instead
+}
+
+// Command is what a person has sent. State is one of the constants from [CommandReceived] on.
+type Command struct {
+	event.CommandReceived
+	State  string `json:"state"`
+	Prompt int    `json:"prompt,omitempty"` // the iteration whose prompt has it
 }
 
 // Question is a question that the agent asked while it worked on.
 type Question struct {
-	Number  int       // from 1 in the loop
-	Text    string    // at most inbox.MaxQuestion bytes
-	Choices []string  // answers that the agent expects; any other is as good
-	Blocks  bool      // the work is not done while it is open
-	AskedAt time.Time // of question.asked
+	Number  int       `json:"number"`            // from 1 in the loop
+	Text    string    `json:"text"`              // at most inbox.MaxQuestion bytes
+	Choices []string  `json:"choices,omitempty"` // answers that the agent expects; any other is as good
+	Blocks  bool      `json:"blocks,omitempty"`  // the work is not done while it is open
+	AskedAt time.Time `json:"askedAt"`           // of question.asked
 
 	// Answer is the beginning of the answer; it is empty while the question is open, as By and
 	// AnsweredAt are.
-	Answer     string
-	AnsweredAt time.Time
-	By         string // such as cli:ada@mill
-	Read       bool   // the agent has the answer
+	Answer     string    `json:"answer,omitempty"`
+	AnsweredAt time.Time `json:"answeredAt,omitzero"`
+	By         string    `json:"by,omitempty"`   // such as cli:ada@mill
+	Read       bool      `json:"read,omitempty"` // the agent has the answer
 }
 
 // Open reports whether the question has no answer.
@@ -112,6 +270,40 @@ func (v *View) OpenQuestions() (open []Question) {
 		}
 	}
 	return open
+}
+
+// Away is a repository that is not on the loop's branch any more.
+type Away struct {
+	Root   string `json:"root"`   // absolute
+	Branch string `json:"branch"` // the loop's
+	Away   string `json:"away"`   // what is checked out; HEAD for no branch
+	Text   string `json:"text"`   // for people
+	Back   string `json:"back"`   // the command that goes back
+}
+
+// Kept is what ralph kept of files before it replaced or removed them.
+type Kept struct {
+	Name string `json:"name"` // a ref of git, or a file
+	Back string `json:"back"` // the command that brings it back, or shows it
+}
+
+// Resumption is what a loop that is over may use once it is resumed.
+type Resumption struct {
+	More string `json:"more,omitempty"` // such as "10 more iterations"
+	// Raise are the settings that the resume has to raise for that, with their new values.
+	Raise map[string]string `json:"raise,omitempty"`
+}
+
+// Worker is an agent of the loop, and what became of it.
+type Worker struct {
+	event.Agent
+	Role      string    `json:"role,omitempty"`      // implements or reviews, where others do the other
+	Current   bool      `json:"current,omitempty"`   // it works, or worked last
+	PID       int       `json:"pid,omitempty"`       // of its process, while that lives
+	Steerable bool      `json:"steerable,omitempty"` // in mid-turn
+	Until     time.Time `json:"until,omitzero"`      // when it is tried again
+	Gone      bool      `json:"gone,omitempty"`      // it is not tried again before the loop is resumed
+	Why       string    `json:"why,omitempty"`       // it is not tried now
 }
 
 // Iteration is what one iteration came to: iterations/NNN.json.
@@ -150,39 +342,4 @@ type Iteration struct {
 type Commit = struct {
 	SHA     string `json:"sha"`
 	Subject string `json:"subject"` // the first line of its message
-}
-
-// View returns what is true now. Later calls of Fold do not change it.
-func (l *Loop) View() View {
-	s := &l.state
-	awaited, _ := s.Questions.Awaited() // once it is answered, the wait is about to end
-	v := View{
-		Summary: s.Summary(), ID: s.Lifecycle.ID, Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Reviewers: s.Rules.Reviewers, Ended: s.Lifecycle.Ended,
-		Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || awaited > 0), Signalled: s.Commands.Signal, Rules: s.Rules, Plan: s.Stories.States,
-		Begun: s.Budget.Count(s.Rules).Begun, Open: s.Lifecycle.Phase != policy.Between, Doing: s.Doing(),
-		Used: s.Budget.Total.Usage, CostUnknown: s.Budget.Total.Unknown, TokensUnknown: s.Budget.Total.TokensUnknown,
-		Ticked: s.Completion.Ticked, Boxes: s.Completion.Boxes, Edited: s.FileChanges.Unaccepted(),
-	}
-	if len(v.Agents) == 0 {
-		v.Agents = []event.Agent{s.Lifecycle.Agent}
-	}
-	more := s.Budget.Allowance(s.Rules)
-	v.More, v.Raise = more.Text, more.Raise
-	if st := &s.Stories; st.Mode != "" {
-		v.Story = &Story{Mode: st.Mode, ID: st.Story, Title: st.Title(st.Story)}
-	}
-	if s.Wait != nil {
-		v.Until = s.Wait.Until
-	}
-	for _, c := range s.Commands.Open {
-		v.Commands = append(v.Commands, event.CommandReceived{ID: c.ID, Kind: c.Kind, From: c.From, Text: c.Text, Key: c.Key, Val: c.Val, Question: c.Question})
-	}
-	for _, q := range s.Questions.List {
-		v.Questions = append(v.Questions, Question{q.Number, q.Text, q.Choices, q.Blocks, q.AskedAt, q.Answer, q.AnsweredAt, q.By, q.Read})
-	}
-	if s.Last != nil {
-		last := Iteration(*s.Last)
-		v.Last = &last
-	}
-	return v
 }

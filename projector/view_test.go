@@ -1,6 +1,11 @@
 package projector_test
 
 import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,62 +18,75 @@ import (
 )
 
 func TestView(t *testing.T) {
-	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	usd := 0.5
-	ended := event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Usage: event.Usage{In: 3, Out: 2, USD: &usd}, Tools: 1}
-	var loop projector.Loop
-	for i, p := range []event.Payload{
+	loop := fold(t,
 		event.LoopStarted{Name: "demo", Project: "/p", Agent: event.Agent{Protocol: "pi"}, Rules: event.Rules{MaximumIterations: 4}},
 		event.Decided{Do: event.DoBegin, Iteration: 1}, event.IterationStarted{N: 1},
 		event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7, Costs: true},
 		event.AgentUsed{In: 3, Out: 2, USD: &usd}, event.AgentFinished{Outcome: event.TurnOK}, event.AgentExited{},
-		ended, event.Decided{Do: event.DoBegin, Iteration: 2}, event.IterationStarted{N: 2},
+		event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Usage: event.Usage{In: 3, Out: 2, USD: &usd}, Tools: 1},
+		event.Decided{Do: event.DoBegin, Iteration: 2}, event.IterationStarted{N: 2},
 		event.CommandReceived{ID: "c", Kind: "steer", From: "cli", Text: "x"},
-	} {
-		line, _ := frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), At: noon}, event.Encode(p, "loop"), 0)
-		e, err := event.Parse(line)
-		if err == nil {
-			err = loop.Fold(e)
-		}
-		if err != nil {
+	)
+	text, err := json.MarshalIndent(loop.View(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "view.json", append(text, '\n'))
+}
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	name = filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	v := loop.View()
-	if v.Last == nil || v.Last.Outcome != event.OutcomeDone || v.Last.Usage.In != 3 || v.Last.LastSeq != 9 {
-		t.Errorf("the last iteration: %+v", v.Last)
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	in, out := int64(3), int64(2)
-	want := projector.View{
-		Summary: registry.Summary{
-			Seq: 12, Status: event.StatusRunning, Iteration: 2, MaximumIterations: 4, Since: noon, At: noon, Cost: &usd,
-			TokensIn: &in, TokensOut: &out, Agent: "pi",
-		},
-		Name: "demo", Project: "/p", Agents: []event.Agent{{Protocol: "pi"}}, Begun: 2, Open: true, Doing: "its prompt is ready", Rules: event.Rules{MaximumIterations: 4},
-		Used:     event.Usage{In: 3, Out: 2, USD: &usd},
-		Commands: []event.CommandReceived{{ID: "c", Kind: "steer", From: "cli", Text: "x"}},
-		More:     "up to 2 more iterations",
-	}
-	v.Last = nil
-	if diff := cmp.Diff(want, v); diff != "" {
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestViewOfStories(t *testing.T) {
+// What an agent says controls no terminal, and a view stays small. A path is one that can be
+// opened.
+func TestViewIsCleanAndBounded(t *testing.T) {
+	const hostile = "a\x1b[2J\u202eb\r\nc"
+	many := strings.Repeat("x", 1<<16)
+	questions := []event.Payload{
+		event.LoopStarted{Name: "demo", Project: "/p\x1b[2J", Agent: event.Agent{Protocol: "pi", Version: hostile}},
+		event.QuestionAsked{Number: 1, Text: hostile, Choices: []string{hostile}},
+		event.CommandReceived{ID: "c", Kind: "steer", From: hostile, Text: many},
+		event.LoopEnded{Status: event.StatusFailed, Reason: event.ReasonAuth, Why: hostile, Hint: hostile},
+	}
+	v := fold(t, questions...).View()
+	if v.Project != "/p\x1b[2J" {
+		t.Errorf("the project is %q", v.Project)
+	}
+	v.Project = ""
+	text, err := json.Marshal(v)
+	if err != nil || strings.Contains(string(text), `\u001b`) || strings.Contains(string(text), "\u202e") || strings.Contains(string(text), `\r`) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if want := "a\ufffdb\nc"; v.Questions[0].Text != want || v.Ended.Why != want || v.NextStep != want {
+		t.Errorf("%q, %q and %q", v.Questions[0].Text, v.Ended.Why, v.NextStep)
+	}
+	if len(text) > 1<<14 {
+		t.Errorf("it has %d bytes", len(text))
+	}
+}
+
+// fold returns the loop of some events.
+func fold(t *testing.T, all ...event.Payload) *projector.Loop {
+	t.Helper()
 	var loop projector.Loop
-	read := event.StoriesRead{Mode: event.ModeReview, Story: "US-002", Stories: []event.StoryState{
-		{ID: "US-001", Title: "Store a note", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 1},
-		{ID: "US-002", Title: "List the notes", ReviewStatus: event.StoryNeedsReview},
-	}}
-	for i, p := range []event.Payload{
-		event.LoopStarted{Name: "demo", Rules: event.Rules{Stories: true}}, event.Decided{Do: event.DoBegin, Iteration: 1}, read, event.IterationStarted{N: 1},
-	} {
-		if i == 2 {
-			if v := loop.View(); v.Story != nil || v.Stories != 0 {
-				t.Errorf("before the file was read: %+v", v)
-			}
-		}
+	for i, p := range all {
 		line, _ := frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), At: time.Unix(0, 0)}, event.Encode(p, "loop"), 0)
 		e, err := event.Parse(line)
 		if err == nil {
@@ -78,11 +96,47 @@ func TestViewOfStories(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	v := loop.View()
-	if v.Stories != 2 || v.StoriesDone != 1 {
-		t.Errorf("%d of %d", v.StoriesDone, v.Stories)
+	return &loop
+}
+
+func TestViewOfStories(t *testing.T) {
+	events := []event.Payload{
+		event.LoopStarted{Name: "demo", Rules: event.Rules{Stories: true}}, event.Decided{Do: event.DoBegin, Iteration: 1},
+		event.StoriesRead{Mode: event.ModeReview, Story: "US-002", Stories: []event.StoryState{
+			{ID: "US-001", Title: "Store a note", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 1},
+			{ID: "US-002", Title: "List the notes", ReviewStatus: event.StoryNeedsReview},
+		}},
+		event.IterationStarted{N: 1},
+	}
+	if v := fold(t, events[:2]...).View(); v.Story != nil || v.Plan != nil || v.Stories != 0 {
+		t.Errorf("before the file was read: %+v", v)
+	}
+	v := fold(t, events...).View()
+	if v.Stories != 2 || v.StoriesDone != 1 || v.Plan == nil || len(v.Plan.Stories) != 2 || v.Plan.Stories[1].ReviewStatus != event.StoryNeedsReview {
+		t.Errorf("%d of %d, %+v", v.StoriesDone, v.Stories, v.Plan)
 	}
 	if diff := cmp.Diff(&projector.Story{Mode: event.ModeReview, ID: "US-002", Title: "List the notes"}, v.Story); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The next step after an end is the hint of the end, else the setting that ended the loop.
+func TestNextSteps(t *testing.T) {
+	began := event.LoopStarted{Name: "night"}
+	ended := func(p event.LoopEnded) []event.Payload { return []event.Payload{began, p} }
+	for want, events := range map[string][]event.Payload{
+		"log in": ended(event.LoopEnded{Status: event.StatusFailed, Reason: event.ReasonAuth, Hint: "log in"}),
+		"'ralph start night --resume --set limits.cost=…' raises it": ended(event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonCost}),
+		"'ralph resume night' continues it":                          {began, event.LoopWaiting{For: event.WaitPerson, Why: "which schema?"}},
+		"'ralph answer night 1 TEXT' answers question 1":             {began, event.QuestionAsked{Number: 1, Text: "Tabs?"}},
+		"": {began},
+	} {
+		if v := fold(t, events...).View(); v.NextStep != want {
+			t.Errorf("%q, not %q", v.NextStep, want)
+		}
+	}
+	died := fold(t, began).ViewOf(registry.Status{Entry: registry.Entry{Name: "night"}})
+	if !died.Died || died.State != "died" || died.Group != projector.NeedsYou || died.NextStep != "'ralph start night --resume' resumes it" {
+		t.Errorf("%+v", died.Situation)
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
-	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
-// How much of an edit is shown, and the largest input that is searched for one.
+// The lines around a change, and the largest input that is searched for one.
 const (
-	diffLines   = 12
 	diffContext = 1
 	diffMost    = 256 << 10
 )
@@ -163,28 +161,4 @@ func unified(text string) (diff []DiffLine) {
 		}
 	}
 	return diff
-}
-
-// diff shows what a call changes, below its line.
-func (t *Text) diff(input []byte, margin int) {
-	lines := Diff(input)
-	shown := lines
-	if len(lines) > diffLines+1 { // the line that says so would be as long
-		shown = lines[:diffLines]
-	}
-	for _, line := range shown {
-		style := dim
-		switch line.Sign {
-		case '+':
-			style = green
-		case '-':
-			style = red
-		}
-		t.blanks(margin)
-		t.line(style, string(line.Sign)+" ", strings.ReplaceAll(string(CleanText(line.Text)), "\t", "    "))
-	}
-	if left := len(lines) - len(shown); left > 0 {
-		t.blanks(margin)
-		t.line(dim, "", "… "+units.Quantity(left, "more line")+" of the change")
-	}
 }

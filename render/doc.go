@@ -1,35 +1,25 @@
-// Package render turns the events of a loop into text for people.
+// Package render has what all views of a loop share: foreign text made safe, columns and lines,
+// amounts, one line for each event, and the folders below it that show loops.
 //
-//	text := render.New(os.Stdout, render.Options{Width: 80})
-//	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
-//		if err != nil {
-//			return err
-//		}
-//		if err := text.Event(e); err != nil {
-//			return err
-//		}
-//	}
-//	return text.Close()
+//	phrase        what an event means in words
+//	transcript    what a person reads of a loop, as entries
+//	plain         the entries as text, for a terminal, a pipe or a file
+//	conversation  the entries on a full screen
+//	markup        the entries as HTML
+//	report        what a loop came to
 //
-// [Text] is what a person reads of a long run: the assistant's words as they
-// come, one line for each tool, what people asked for and what became of it, and
-// the totals at the end. [Log] is one line for each event, of whatever type.
+// [Log] is one line for each event, of whatever type, with the fields of its data. [Steps] is one
+// line for each step of a loop, beside another view.
 //
 // # Guarantees
 //
-// The text depends on the events and the options alone, not on how many events come at once, or how
-// fast.
+// What is shown depends on the events and the options alone, not on how many events come at once,
+// or how fast.
 //
 // Of the control characters in the text of an agent, a tool or a file, only newlines reach the
 // terminal, and tabs if there is no Width. Escape sequences are removed; other control characters,
 // and the marks that reorder a line, are replaced by visible ones. The escape sequences of
-// [Options.Color] are this package's own.
-//
-// No line is longer than Width columns, in which wide characters count twice. A [Log] needs at
-// least 77 columns for that.
-//
-// Output is written in pieces of some 16 KiB, and the rest on Flush. A payload that cannot be read
-// is reported in its place.
+// [Options.Color] are this package's own. A [Log] needs at least 77 columns.
 //
 // # Not here
 //

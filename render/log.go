@@ -9,6 +9,39 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
+// Options say how and how much is shown. The zero value is for a file: without colours and without
+// line breaks.
+type Options struct {
+	Color bool // escape sequences of this package's own
+	// columns of a line, at least Narrowest; 0 leaves lines and tabs as they are
+	Width    int
+	Verbose  bool           // also prompts, decisions, notices, what tools print as they run
+	Quiet    bool           // nothing of what the agent says and does
+	Diffs    bool           // the first lines of what a tool changes in a file
+	Lines    int            // of a tool's output, at most and not negative; 0 is 3, and 40 if Verbose
+	Time     bool           // the time of day before each entry
+	Location *time.Location // of times of day; nil is the system's
+}
+
+// Narrowest is the smallest width. A smaller Width is the same as this.
+const Narrowest = 20
+
+// Viewer shows events. What it holds back is written on Flush, and all on Close.
+type Viewer interface {
+	Event(event.Event) error
+	Flush() error
+	Close() error
+}
+
+const (
+	batch = 16 << 10 // the size from which output is written without a Flush
+
+	dim   = "\x1b[2m"
+	bold  = "\x1b[1m"
+	cyan  = "\x1b[36m"
+	reset = "\x1b[0m"
+)
+
 // Log shows each event as one line: the time, seq, iteration, type and the fields
 // of its data. It belongs to one goroutine.
 type Log struct {
@@ -128,15 +161,6 @@ func padded(dst []byte, s string, n int) []byte {
 
 // Fields returns the members of an event's data as key=value on one clean line.
 func Fields(e event.Event) string { return string(data(nil, e)) }
-
-// fields appends type and data of an event on one line.
-func fields(dst []byte, e event.Event) []byte {
-	dst = append(dst, Clean(string(e.Type))...)
-	if of := data(nil, e); len(of) > 0 {
-		dst = append(append(dst, ' '), of...)
-	}
-	return dst
-}
 
 // fieldMost is the length at which a field is cut, so that the fields after it are shown too.
 const fieldMost = 400

@@ -35,16 +35,17 @@ func (n *Newer) Add(t event.Type) {
 	}
 }
 
-// ofNewer says once of a type that its events are not shown.
-func (t *Text) ofNewer(e event.Event) {
-	known, others := len(t.newer.Types), t.newer.others
-	t.newer.Add(e.Type)
+// Since says which type is new in comparison with an earlier state: each is named once, and then
+// only that there are more. It is empty if none is.
+func (n Newer) Since(before Newer) string {
+	name := "of more types"
 	switch {
-	case len(t.newer.Types) > known:
-		t.warn(e, "events of a newer ralph are not shown: "+t.newer.Types[known]+"; 'ralph logs' has them")
-	case t.newer.others != others:
-		t.warn(e, "events of a newer ralph are not shown: of more types; 'ralph logs' has them")
+	case len(n.Types) > len(before.Types):
+		name = n.Types[len(n.Types)-1]
+	case n.others == before.others:
+		return ""
 	}
+	return "events of a newer ralph are not shown: " + name + "; 'ralph logs' has them"
 }
 
 // String says what is not shown: "2 events of a newer ralph are not shown: a.b, a.c".

@@ -14,9 +14,9 @@ func TestResultSaysWhatIsKnown(t *testing.T) {
 	began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	cost := func(usd float64) *float64 { return &usd }
 	view := projector.View{
-		Summary: registry.Summary{Status: event.StatusCompleted, Since: began, At: began.Add(12 * time.Minute)}, Begun: 3,
-		Ended: &event.LoopEnded{Status: event.StatusCompleted, Changed: &event.Difference{Files: 2, Insertions: 26, Deletions: 4}},
-		Used:  event.Usage{In: 10, USD: cost(0.01)},
+		Summary: registry.Summary{Status: event.StatusCompleted, Since: began, At: began.Add(12 * time.Minute)}, Work: projector.Work{Begun: 3},
+		Ended:    &event.LoopEnded{Status: event.StatusCompleted, Changed: &event.Difference{Files: 2, Insertions: 26, Deletions: 4}},
+		Spending: projector.Spending{Used: event.Usage{In: 10, USD: cost(0.01)}},
 	}
 	for want, change := range map[string]func(v *projector.View){
 		"3 iterations, 2 files +26 −4, $0.01, 12m0s":          func(*projector.View) {},

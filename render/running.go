@@ -47,7 +47,7 @@ func (r *Running) Event(e event.Event) {
 		r.tools = ended(r.tools, p.ID)
 		r.doing, r.since = "the agent works", e.At
 	case event.GuardrailStarted:
-		r.guardrails = begun(r.guardrails, p.Name, "guardrail  "+firstLine(p.Name), e.At)
+		r.guardrails = begun(r.guardrails, p.Name, "guardrail  "+FirstLine(p.Name), e.At)
 	case event.GuardrailEnded:
 		r.guardrails = ended(r.guardrails, p.Name)
 	case event.AgentStarted:

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // stepsBegin is when the first event happened.
@@ -16,10 +18,10 @@ var stepsBegin = time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
 
 // stepsOf shows events, a second apart, with a Steps that writes to the same place as its viewer,
 // and returns what both wrote.
-func stepsOf(t *testing.T, o Options, terminal bool, events ...string) string {
+func stepsOf(t *testing.T, o render.Options, terminal bool, events ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	v := NewSteps(&out, &out, terminal, func(w io.Writer) Viewer { return New(w, o) })
+	v := render.NewSteps(&out, &out, terminal, func(w io.Writer) render.Viewer { return plain.New(w, o) })
 	for i, data := range events {
 		at := stepsBegin.Add(time.Duration(i) * time.Second).UTC().Format("2006-01-02T15:04:05.000000Z")
 		e, err := event.Parse(fmt.Appendf(nil, `{"v":1,"seq":%d,"id":"01JD%022d","at":%q,"iter":1,"by":"loop",%s}`, i+1, i+1, at, data))
@@ -46,8 +48,8 @@ func TestSteps(t *testing.T) {
 		want   []string
 	}{
 		{"the agent's command, as it was set", []string{startedLine}, []string{
-			"[ralph] Loop run in /p/.ralph/run",
 			"[ralph] Agent command: claude --model opus (protocol text)",
+			"[ralph] Loop run started: text (claude --model opus) in /p, at most 3 iterations",
 		}},
 		{"an iteration, its prompt, and how long each took", []string{
 			startedLine,
@@ -60,25 +62,25 @@ func TestSteps(t *testing.T) {
 			`"type":"iteration.ended","data":{"n":2,"outcome":"done","took":4200}`,
 		}, []string{
 			"[ralph] Iteration 2/3 starting",
-			`[ralph] Prompt of 5 B, made in 1.0s: "do\nit"`,
-			"[ralph] Agent started after 1.0s, pid 7: claude -p",
-			"[ralph] Agent finished its turn: ok (1.0s)",
-			"[ralph] Agent exited with code 3 (250ms)",
+			`[ralph] Prompt of 5 B, made in 1s: "do\nit"`,
+			"[ralph] Running agent: claude -p",
+			"[ralph] The agent's process 7 started (1s)",
+			"[ralph] The agent's turn ended well (2s)",
+			"[ralph] The agent's process exited with code 3 (0.2s)",
 			"[ralph] Completion looked for: <promise>COMPLETE</promise> or <response>DONE</response>; not claimed",
-			"[ralph] Iteration 2/3 ended: done (4.2s)",
+			"[ralph] Iteration 2 done (4.2s · 0 tools · 0 tokens in · 0 out · cost unknown)",
 		}},
 		{"of a long prompt the first 200 characters", []string{
 			`"type":"iteration.started","data":{"n":1,"prompt":{"text":"` + strings.Repeat("ä", 250) + `","bytes":99000,"sha256":"0"}}`,
-		}, []string{`[ralph] Prompt of 99.0 kB, made in 0s: "` + strings.Repeat("ä", 200) + `" …`}},
+		}, []string{`[ralph] Prompt of 99.0 kB: "` + strings.Repeat("ä", 200) + `" …`}},
 		{"the stories of a plan", []string{
 			`"type":"stories.read","data":{"mode":"review","story":"US-002","file":{"text":"{}","bytes":2},"stories":[{"id":"US-001","title":"Store","passes":true,"reviewStatus":"approved","reviewCount":1},{"id":"US-002","title":"List\nall","passes":false,"reviewStatus":"needs_review","reviewCount":0}]}`,
 			`"type":"stories.judged","data":{"mode":"review","stories":[{"id":"US-001","passes":true,"reviewStatus":"approved","reviewCount":1},{"id":"US-002","passes":false,"reviewStatus":"changes_requested","reviewCount":1}],"problems":[{"story":"US-001","text":"story US-001: it is not the one of this review","undone":true}]}`,
 			`"type":"story.reviewed","data":{"story":"US-002","approved":false,"count":1,"feedback":"the order\nis wrong"}`,
 		}, []string{
-			"[ralph] Stories: 1 of 2 pass, 1 to review, 0 to correct; next: review US-002 List all",
-			"[ralph] Stories: 1 of 2 pass, 0 to review, 1 to correct; 1 problem of tasks.json",
-			"[ralph] story US-001: it is not the one of this review ralph put it back",
-			"[ralph] changes of US-002 requested in review 1 the order is wrong",
+			"[ralph] tasks.json was read: 1 of 2 stories pass · 1 review; next: review US-002",
+			"[ralph] Story US-001: it is not the one of this review; ralph put it back",
+			"[ralph] Changes of US-002 requested in review 1; the order; is wrong",
 		}},
 		{"a claim that is refused, and why", []string{
 			startedLine,
@@ -86,17 +88,18 @@ func TestSteps(t *testing.T) {
 			`"type":"completion.refused","data":{"missing":["no work was done","a box is not ticked"]}`,
 			`"type":"iteration.ended","data":{"n":1,"outcome":"done","took":1}`,
 		}, []string{
-			"[ralph] Completion looked for: <promise>COMPLETE</promise> or <response>DONE</response>; claimed by promise",
-			"[ralph] Completion refused: no work was done; a box is not ticked",
-			"[ralph] Iteration 1/3 ended: done (1ms)",
+			"[ralph] Completion looked for: <promise>COMPLETE</promise> or <response>DONE</response>",
+			"[ralph] The agent claims that the work is done (promise)",
+			"[ralph] Claim refused: no work was done; a box is not ticked",
+			"[ralph] Iteration 1 done (0.0s",
 		}},
 		{"a claim that counts, and the end", []string{
 			startedLine,
 			`"type":"completion.accepted","data":{"how":"response"}`,
 			`"type":"loop.ended","data":{"status":"completed","reason":"promise","why":"nothing is missing"}`,
 		}, []string{
-			"[ralph] Completion accepted by response",
-			"[ralph] Loop completed: nothing is missing (2.0s)",
+			"[ralph] Claim accepted (response)",
+			"[ralph] Loop run completed (promise): nothing is missing (2s)",
 			"[ralph] Result: promise, exit code 0",
 		}},
 		{"guardrails, their exit codes and times", []string{
@@ -111,18 +114,16 @@ func TestSteps(t *testing.T) {
 			`"type":"guardrail.ended","data":{"name":"shot","ok":false,"code":-1,"took":10}`,
 			`"type":"iteration.checked","data":{"guardrails":4,"failed":3}`,
 		}, []string{
-			"[ralph] Guardrail's file Makefile was changed and is put back",
-			"[ralph] File WAIT_WITHOUT_RESTART is there",
-			"[ralph] Boxes of task.md: 2 of 3 ticked",
+			"[ralph] A guardrail's file changed in this iteration: Makefile, put back before the check",
+			"[ralph] The file WAIT_WITHOUT_RESTART is there; task.md: 2 of 3 boxes ticked",
 			"[ralph] Running guardrail: make lint",
 			"[ralph] Guardrail exited with code 0 (1.2s): make lint",
 			"[ralph] Running guardrail: make test",
-			"[ralph] Guardrail exited with code 2 (90ms): make test",
-			"[ralph] Fail action of the guardrail: APPEND",
+			"[ralph] Guardrail exited with code 2 (0.1s · fail action APPEND): make test",
 			"[ralph] Output of the guardrail: guardrail_1_make_test.log",
 			"[ralph] Guardrail timed out (1m0s): slow",
-			"[ralph] Guardrail ended by a signal (10ms): shot",
-			"[ralph] Guardrails: 1 of 4 passed (9.0s)",
+			"[ralph] Guardrail failed, ended by a signal (0.0s): shot",
+			"[ralph] Checked: 4 guardrails ran, 3 failed (9s)",
 		}},
 		{"what becomes a commit, and what does not", []string{
 			`"type":"decided","data":{"do":"repo.commit","iteration":1}`,
@@ -131,10 +132,10 @@ func TestSteps(t *testing.T) {
 			`"type":"scm.ended","data":{"nothing":true}`,
 			`"type":"scm.ended","data":{"tasks":["commit"],"failed":"push","error":"no upstream"}`,
 		}, []string{
-			"[ralph] Committed 93a1f0c77b: Mend the shop (1 file, +12 -1)",
-			"[ralph] Version control done (2.0s): commit, push",
-			"[ralph] Nothing to commit (3.0s)",
-			"[ralph] Version control failed after 4.0s, push: no upstream",
+			"[ralph] Committed 93a1f0c77b Mend the shop (1 file +12 −1)",
+			"[ralph] Done: push (2s)",
+			"[ralph] Nothing to commit (3s)",
+			"[ralph] Push failed: no upstream (4s)",
 		}},
 		{"limits, waits and an end that needs a person", []string{
 			`"type":"agent.limited","data":{"kind":"rate","until":"2026-11-22T04:30:00Z","text":"5-hour limit"}`,
@@ -146,14 +147,14 @@ func TestSteps(t *testing.T) {
 			`"type":"iteration.ended","data":{"n":2,"outcome":"overspent","took":4200,"progress":"no"}`,
 			`"type":"loop.ended","data":{"status":"stopped","reason":"blocked","why":"the agent is blocked: no key","hint":"give it what it needs"}`,
 		}, []string{
-			"[ralph] Agent limited (rate) until 2026-11-22T04:30:00Z: 5-hour limit",
-			"[ralph] Iteration 1 ended: limited: 5-hour limit (4.2s, refunded)",
-			"[ralph] Limit limits.cost: $8.10 of $10.00 are spent",
-			"[ralph] Breaker noProgress, backoff for 10s: nothing moved",
-			"[ralph] Clock jumped by 1h0m",
+			"[ralph] Rate limit until 2026-11-22T04:30:00Z: 5-hour limit",
+			"[ralph] Iteration 1 limited (4.2s · 0 tools · 0 tokens in · 0 out · cost unknown · refunded): 5-hour limit",
+			"[ralph] limits.cost: $8.10 of $10.00 are spent",
+			"[ralph] No progress: nothing moved; the next iteration waits 10s, and its prompt says so",
+			"[ralph] The machine slept or its clock was set forward; no limit counts these 1h0m",
 			"[ralph] Waiting for a person: the till needs a key",
-			"[ralph] Iteration 2 (1 refunded) ended: overspent (4.2s, no progress)",
-			"[ralph] Loop stopped: the agent is blocked: no key",
+			"[ralph] Iteration 2 overspent (4.2s · 0 tools · 0 tokens in · 0 out · cost unknown · no progress)",
+			"[ralph] Loop stopped (blocked): the agent is blocked: no key",
 			"[ralph] Hint: give it what it needs",
 			"[ralph] Result: blocked, exit code 4",
 		}},
@@ -163,18 +164,18 @@ func TestSteps(t *testing.T) {
 			`"type":"agent.exited","data":{"code":-1,"signal":"killed","took":1500}`,
 			`"type":"timer.fired","data":{"name":"idle"}`,
 		}, []string{
-			"[ralph] agent.start failed after 1.0s: not found",
-			"[ralph] Agent ended by signal killed (1.5s)",
-			"[ralph] Deadline passed: idle",
+			"[ralph] agent.start failed: not found (1s)",
+			"[ralph] The agent's process was ended by signal killed (1.5s)",
+			"[ralph] The agent said nothing for as long as limits.idle allows",
 		}},
 		{"unknown types are ignored", []string{`"type":"worktree.opened","data":{"path":"/p"}`, `"type":"decided","data":{"do":"repo.commit"}`}, nil},
 		{"no words of an agent move the cursor or begin a line", []string{
 			`"type":"agent.finished","data":{"outcome":"error","error":"\u001b[2Jgone\n[ralph] Completion accepted"}`,
-		}, []string{"[ralph] Agent finished its turn: error gone [ralph] Completion accepted"}},
+		}, []string{"[ralph] The agent's turn ended with error: gone; [ralph] Completion accepted"}},
 		{"an event that cannot be read is reported", []string{`"type":"iteration.ended","data":{"n":"two"}`}, []string{"[ralph] event 1 iteration.ended: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			shown := stepsOf(t, Options{Quiet: true}, false, tt.events...)
+			shown := stepsOf(t, render.Options{Quiet: true}, false, tt.events...)
 			var got []string
 			for line := range strings.Lines(shown) {
 				if strings.HasPrefix(line, "[ralph]") {
@@ -199,11 +200,11 @@ func TestSteps(t *testing.T) {
 // On a terminal that shows both, a line of ralph's own begins a line, also while the agent
 // is in the middle of one.
 func TestStepsBeginLine(t *testing.T) {
-	shown := stepsOf(t, Options{}, true,
+	shown := stepsOf(t, render.Options{}, true,
 		`"type":"agent.said","data":{"block":"1.0","text":"I have begun to "}`,
 		`"type":"agent.parked","data":{}`,
 	)
-	if !strings.Contains(shown, "I have begun to") || !strings.Contains(shown, "\n[ralph] Agent kept for the next iteration\n") {
+	if !strings.Contains(shown, "I have begun to") || !strings.Contains(shown, "\n[ralph] The agent's process is parked\n") {
 		t.Errorf("%q", shown)
 	}
 }

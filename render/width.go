@@ -4,6 +4,8 @@ import (
 	"sort"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/ground/clean"
 )
 
 // wide are the characters that take two columns: East_Asian_Width W and F of
@@ -25,9 +27,9 @@ var wide = [...][2]rune{
 	{0x1F947, 0x1F9FF}, {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD},
 }
 
-// runeColumns returns how many columns a printable character takes. Where terminals differ
+// RuneColumns returns how many columns a printable character takes. Where terminals differ
 // (sequences that join to one picture) it is the larger number: too short a line does no harm.
-func runeColumns(r rune) int {
+func RuneColumns(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -53,12 +55,12 @@ func isWide(r rune) bool {
 
 // Columns returns how many columns of a terminal a clean text takes on one line.
 func Columns(s string) int {
-	if isPlain(s) {
+	if clean.IsPlain(s) {
 		return len(s)
 	}
 	n := 0
 	for _, r := range s {
-		n += runeColumns(r)
+		n += RuneColumns(r)
 	}
 	return n
 }
@@ -71,7 +73,7 @@ func Cut(s string, columns int) string {
 	}
 	used, end := 0, 0
 	for i, r := range s {
-		w := runeColumns(r)
+		w := RuneColumns(r)
 		if used+w > columns {
 			return s[:end] + "…"
 		}

@@ -12,7 +12,7 @@ import (
 
 type acpVerb struct {
 	Name                string            `name:"loop" short:"l" placeholder:"NAME" help:"The name of new loops; where it is taken, a number follows. Without it the git branch's, or the folder's where that is main or master."`
-	Agent               string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command, for new loops; without it, that of the settings."`
+	Agent               string            `short:"a" complete:"agent" placeholder:"AGENT" help:"The agent of new loops: a name in the settings, or a command; without it, that of the settings."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	MaximumIterations   *int              `short:"m" placeholder:"N" help:"Stop each new loop after this many iterations."`

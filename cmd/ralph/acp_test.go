@@ -211,7 +211,7 @@ func TestEditorNeedsTrust(t *testing.T) {
 	p := newPlace(t)
 	p.untrusted = true
 	p.must(os.MkdirAll(filepath.Join(p.dir, ".ralph"), 0o700))
-	p.must(os.WriteFile(filepath.Join(p.dir, ".ralph", "settings.json"), []byte(`{"guardrails":[{"command":"touch ran"}],"agent":{"command":"ralph rehearse demo"}}`), 0o600))
+	p.must(os.WriteFile(filepath.Join(p.dir, ".ralph", "settings.json"), []byte(`{"guardrails":[{"command":"touch ran"}],"agent":"ralph rehearse demo"}`), 0o600))
 	e := p.edit()
 	_, prompt := e.begin("build the mill")
 	m := e.answer(prompt)

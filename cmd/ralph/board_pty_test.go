@@ -135,7 +135,7 @@ func TestBoardAsksPeeksBegins(t *testing.T) {
 	leaveToInterface(t)
 	t.Parallel()
 	p := newPlace(t)
-	p.must(os.WriteFile(filepath.Join(p.home, "settings.json"), []byte(`{"agent": {"command": "ralph rehearse new.rehearsal", "protocol": "rehearsal"}}`), 0o600))
+	p.must(os.WriteFile(filepath.Join(p.home, "settings.json"), []byte(`{"agent": "ralph rehearse new.rehearsal"}`), 0o600))
 	p.must(os.WriteFile(filepath.Join(p.dir, "new.rehearsal"), []byte("iteration\n  append work.txt {iteration}\n  promise\n"), 0o600))
 	p.scenario("asks", "iteration\n  say I look at it.\n  run ralph ask 'Postgres or SQLite?' --choice postgres --choice sqlite\n  silence\n  steered -> say I heard you: {steer}\n  steered -> finish\niteration\n  inbox blocked no licence\n")
 	board := p.watch()

@@ -76,8 +76,8 @@ func TestBoardReadsFacts(t *testing.T) {
 			"works":   {Text: "bash  make test", Since: called},
 			"waits":   {Text: "Which schema:\nv1 or v2?", Since: asked},
 			"pauses":  {Text: "a person paused it", Hint: "p resumes it", Since: loops["pauses"].Facts.Since},
-			"blocked": {Text: "no licence", Hint: "give it what it needs", More: "up to 9 more iterations"},
-			"died":    {Text: "its runner died", Hint: "r resumes it", More: "up to 9 more iterations"},
+			"blocked": {Text: "no licence", Hint: "give it what it needs", Resumption: projector.Resumption{More: "up to 9 more iterations"}},
+			"died":    {Text: "its runner died", Hint: "r resumes it", Resumption: projector.Resumption{More: "up to 9 more iterations"}},
 			"gone":    {Text: "its folder is gone: " + registered.Dir},
 		} {
 			if got := loops[name].Facts; got == nil || !reflect.DeepEqual(*got, want) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 type dismissVerb struct {
@@ -28,7 +29,7 @@ func (v *dismissVerb) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		said, err := listing.Dismiss(e, cli.Refreshed(s))
+		said, err := listing.Dismiss(e, projector.Brief(s))
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type fleetVerb struct {
 	Name      string            `arg:"" optional:"" default:"fleet" help:"The name of the fleet; its loops are called NAME-TASK."`
 	Parallel  int               `short:"n" default:"4" placeholder:"N" help:"How many loops work at once."`
 	From      string            `placeholder:"DIR" help:"A folder of task files, *.md; without it, the stories of ralph/tasks.json."`
-	Agent     string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agents' command."`
+	Agent     string            `short:"a" complete:"agent" placeholder:"AGENT" help:"The agent: a name in the settings, or a command."`
 	Conflicts string            `default:"agent" enum:"agent,person" help:"Who resolves a conflict of a merge: the agent that made the change, or a person."`
 	Set       map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"A setting of each loop; limits.cost, limits.tokens and limits.duration are those of the whole fleet."`
 	Trust     bool              `help:"Trust the settings of this project this once, whatever they run."`

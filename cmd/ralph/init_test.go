@@ -156,7 +156,7 @@ func TestInitAsksAboutMissingAgent(t *testing.T) {
 	talk := p.terminal(p.command("init"))
 	talk.sees("Agent command")
 	talk.types("no-such-agent" + enter)
-	talk.sees(`agent.command "no-such-agent" is not found`)
+	talk.sees(`the program "no-such-agent" is not found`)
 	talk.sees("Use it anyway? (y/N): ")
 	talk.types(enter)
 	p.until("the question again", func() bool { return strings.Count(talk.text(), "Agent command (") == 2 })
@@ -166,7 +166,7 @@ func TestInitAsksAboutMissingAgent(t *testing.T) {
 	talk.leaves(0)
 	text, err := os.ReadFile(filepath.Join(p.dir, cli.RalphFolder, "settings.json"))
 	p.must(err)
-	if !strings.Contains(string(text), `"command": "another-agent"`) || strings.Contains(string(text), "limits") {
+	if !strings.Contains(string(text), `"agent": "another-agent"`) || strings.Contains(string(text), "limits") {
 		t.Errorf("written:\n%s", text)
 	}
 }

@@ -64,7 +64,7 @@ func (p *place) recorded(name, file string) {
 func TestFullScreenOfRecordedLoops(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	newest := map[string]string{"greet": "✓ completed · promise", "tools": "All done."}
+	newest := map[string]string{"greet": "✓ loop greet completed", "tools": "All done."}
 	for name, file := range map[string]string{"greet": "demo.jsonl", "tools": "claude-tools.jsonl"} {
 		p.recorded(name, file)
 		p.fine("journal", "rebuild", name) // the files beside the journal
@@ -118,7 +118,7 @@ func TestInlineKeepsLiveLines(t *testing.T) {
 	p := newPlace(t)
 	p.recorded("greet", "demo.jsonl")
 	w := p.screen(terminaltest.Options{Columns: 40, Rows: 20, Marks: true}, nil, "attach", "greet", "--inline")
-	w.sees("✓ completed · promise", "missing\n3 iterations, $0.05, 16s\nresume>\ngreet · 3/5 · completed: promise · 16s")
+	w.sees("✓ loop greet completed", "missing\n3 iterations, $0.05, 16s\nresume>\ngreet · 3/5 · completed: promise · 16s")
 	w.Look(func(e *terminaltest.Emulator) {
 		all := strings.Join(append(e.Scrollback, e.Text()), "\n")
 		from := 0

@@ -53,7 +53,7 @@ func TestHostileTextStaysText(t *testing.T) {
 			shows string
 		}{
 			{[]string{"attach", "bad"}, "resume>"},
-			{[]string{"attach", "bad", "--inline"}, "✗ failed · stop"},
+			{[]string{"attach", "bad", "--inline"}, "failed · stop"},
 			{[]string{"replay", "bad", "--speed", "max"}, "at the end"},
 			{[]string{"list", "--watch"}, "failed"},
 		} {
@@ -73,7 +73,7 @@ func (w *watched) readsAll() {
 	w.Helper()
 	for _, step := range []struct{ keys, shows string }{
 		{"\t", "j k"}, {"k", ""}, {"k", ""}, {ctrlHome, "── loop bad"}, {pageDown, ""}, {"z" + pageDown, ""},
-		{"l", "Iterations"}, {"l", "resume>"}, {"?", "Keys and commands"}, {"q", ""}, {ctrlF + "owned" + enter, ""}, {ctrlEnd, "✗ failed · stop"},
+		{"l", "Iterations"}, {"l", "resume>"}, {"?", "Keys and commands"}, {"q", ""}, {ctrlF + "owned" + enter, ""}, {ctrlEnd, "failed · stop"},
 	} {
 		var before string
 		w.Look(func(e *terminaltest.Emulator) { before = e.Styled() })

@@ -42,7 +42,7 @@ func (v *listVerb) Run(e *cli.Env) error {
 	}
 	switch {
 	case v.JSON:
-		err = cli.PrintJSON(e.Stdout, listing.JSON(e, all), "")
+		err = cli.PrintJSON(e.Stdout, all, "")
 	case len(all) == 0:
 		cli.Tell(e.Stderr, "%s", v.none())
 	default:

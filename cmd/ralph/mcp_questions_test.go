@@ -42,7 +42,7 @@ func TestMCPQuestions(t *testing.T) {
 	if len(shown.Questions) != 1 || shown.Questions[0].Number != 1 || len(shown.Questions[0].Choices) != 2 || !shown.Questions[0].Blocks {
 		t.Fatalf("the status: %+v", shown)
 	}
-	if !strings.Contains(shown.NextStep, "ralph_answer answers question 1") {
+	if !strings.Contains(shown.NextStep, "ralph_answer with number 1 answers question 1") {
 		t.Errorf("the next step is %q", shown.NextStep)
 	}
 	answered := call[struct{ Question int }](p, s, "ralph_answer", map[string]any{"loop": begun.ID, "number": 1, "text": "postgres"})

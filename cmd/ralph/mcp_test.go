@@ -30,7 +30,7 @@ func mcpPlace(t *testing.T, scenario string) *place {
 	p := newPlace(t)
 	work := filepath.Join(p.dir, "work.rehearsal")
 	p.must(os.WriteFile(work, []byte(scenario), 0o600))
-	p.settings(p.home, `{"agent":{"command":"ralph rehearse `+work+`","protocol":"rehearsal"}}`)
+	p.settings(p.home, `{"agent":"ralph rehearse `+work+`"}`)
 	return p
 }
 
@@ -78,9 +78,9 @@ func textOf(result *sdk.CallToolResult) string {
 }
 
 type shownLoop struct {
-	ID, Name, Status, NextStep string
-	Alive                      bool
-	Resources                  []string
+	ID, Name, Status, State, NextStep string
+	Alive                             bool
+	Resources                         []string
 }
 
 // A client starts a loop, looks at it, steers it, reads it and stops it; the server's end is not
@@ -378,7 +378,7 @@ func TestMCPKnowsGoneLoops(t *testing.T) {
 	p.until("the end", func() bool { return p.dead("night") })
 	p.must(os.RemoveAll(filepath.Join(p.dir, cli.RalphFolder, "night")))
 	list := call[struct{ Loops []shownLoop }](p, s, "ralph_list", nil)
-	if len(list.Loops) != 1 || list.Loops[0].Status != "gone" {
+	if len(list.Loops) != 1 || list.Loops[0].State != "gone" {
 		t.Errorf("the list is %+v", list)
 	}
 	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "ralph_status", Arguments: map[string]any{"loop": begun.ID}})

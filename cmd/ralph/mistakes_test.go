@@ -91,7 +91,7 @@ func newMistakes(t *testing.T) *mistakes {
 	w.env = append(w.env, "HOME="+filepath.Dir(home), "RALPH_HOME="+home, "RALPH_TRUST=1")
 	for name, text := range map[string]string{
 		"shop/prompt.md": "do it", "shop/empty.md": "", "shop/tasks/a.md": "Do a.", "shop/silent.rehearsal": "iteration\n  say I begin.\n  silence\n",
-		"shop/.ralph/settings.json":    `{"agent": {"command": "ralph rehearse silent.rehearsal", "protocol": "rehearsal"}}`,
+		"shop/.ralph/settings.json":    `{"agent": "ralph rehearse silent.rehearsal"}`,
 		"shop/done.rehearsal":          "iteration\n  tool Bash {\"command\":\"true\"} -> ok\n  say <promise>COMPLETE</promise>\n",
 		"broken/.ralph/settings.json":  "{\"agent\": {\"command\": \"pi\",}\n",
 		"unknown/.ralph/settings.json": `{"maximumIteration": 3}`,

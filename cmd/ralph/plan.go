@@ -14,7 +14,7 @@ type planVerb struct {
 	From        string `placeholder:"FILE" help:"Derive the stories from these requirements, which stay as they are; they become ralph/prd.md."`
 	Issue       string `placeholder:"N" help:"Plan this issue: its number or its address, read with gh or glab."`
 	Task        string `placeholder:"FILE" help:"With --issue: write the issue to this new file as the task of a loop, without an agent."`
-	Agent       string `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent to talk with; without it, that of the settings."`
+	Agent       string `short:"a" complete:"agent" placeholder:"AGENT" help:"The agent to talk with: a name in the settings, or a command; without it, that of the settings."`
 	Check       bool   `help:"Only check what is written. Exit code 2 if no loop can work on it."`
 	Strict      bool   `help:"Warnings are errors: exit code 2."`
 	JSON        bool   `help:"With --check: print what was found as JSON."`

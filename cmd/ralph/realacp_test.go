@@ -265,8 +265,8 @@ func TestRealACPBridges(t *testing.T) {
 		live bool
 		more []string
 	}{
-		"claude-agent-acp": {true, []string{"--set", "agent.passKeys=true"}},
-		"codex-acp":        {true, []string{"--set", "agent.passKeys=true"}},
+		"claude-agent-acp": {true, []string{"--set", "agents.claude-agent-acp.passKeys=true"}},
+		"codex-acp":        {true, []string{"--set", "agents.codex-acp.passKeys=true"}},
 		"pi-acp":           {false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

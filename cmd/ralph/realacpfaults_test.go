@@ -23,7 +23,7 @@ func startACP(t *testing.T, name string, script modelserver.Script) (r *real, fl
 	r = newReal(t, besides(script))
 	home, flags := acpHomes[name], []string(nil)
 	if home == nil {
-		home, flags = bridges[name], []string{"--set", "agent.passKeys=true"}
+		home, flags = bridges[name], []string{"--set", "agents." + name + ".passKeys=true"}
 	}
 	command, env := home(t, r.server)
 	r.begin(env)

@@ -214,7 +214,7 @@ func TestRealPi(t *testing.T) {
 func TestRealClaude(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	r.begin(modelserver.ClaudeHome(t, r.server))
-	r.steerTwoIterations("--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true")
+	r.steerTwoIterations("--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agents.claude.passKeys=true")
 }
 
 // An answer that takes longer than limits.idle is seen while it is written, and is not cut short.
@@ -226,7 +226,7 @@ func TestRealClaudeStreams(t *testing.T) {
 	}))
 	r.begin(modelserver.ClaudeHome(t, r.server))
 	r.run("start", "night", "--detach", "-p", "FIRST-PROMPT", "--set", "limits.idle=8s", "--set", "completion.minToolCalls=0",
-		"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true")
+		"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agents.claude.passKeys=true")
 	said := ""
 	r.until("all of the text, before the message is whole", func(e event.Event) bool {
 		if p, err := event.As[event.AgentSaid](e); err == nil && e.Type == event.TypeAgentSaid {
@@ -268,7 +268,7 @@ func TestRealEarlierSession(t *testing.T) {
 		flags []string // of the session before it
 	}{
 		"claude": {func(t *testing.T, s modelserver.Script) (*real, []string) { return realClaude(t, s) }, nil, nil},
-		"pi":     {realPi, []string{"--set", "agent.sessionDir=sessions"}, []string{"--session-dir", "sessions"}},
+		"pi":     {realPi, []string{"--set", "agents.pi.sessionDir=sessions"}, []string{"--session-dir", "sessions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var begun, failed atomic.Bool
@@ -291,7 +291,7 @@ func TestRealEarlierSession(t *testing.T) {
 			}
 			asked := len(r.server.Requests())
 			begun.Store(true)
-			r.run(slices.Concat([]string{"start", "night", "--detach", "-m", "2", "-p", "FIRST-PROMPT", "--set", "agent.session=" + id}, row.set, start)...)
+			r.run(slices.Concat([]string{"start", "night", "--detach", "-m", "2", "-p", "FIRST-PROMPT", "--set", "agents." + name + ".session=" + id}, row.set, start)...)
 			r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
 			var held []bool
 			for _, req := range r.server.Requests()[asked:] {
@@ -450,7 +450,7 @@ func realClaude(t *testing.T, script modelserver.Script, extra ...string) (r *re
 	t.Helper()
 	r = newReal(t, script)
 	r.begin(append(append(modelserver.ClaudeHome(t, r.server), "CLAUDE_CODE_MAX_RETRIES=0"), extra...))
-	return r, []string{"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true"}
+	return r, []string{"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agents.claude.passKeys=true"}
 }
 
 // realCodex runs Codex without retries of its own: by default it makes five.
@@ -608,7 +608,7 @@ func TestRealLoginThatIsMissing(t *testing.T) {
 		},
 		"claude, not logged in": func(t *testing.T) (*real, []string) {
 			r, flags := realClaude(t, refused)
-			return r, append(flags[:2:2], "--set", "agent.passKeys=false")
+			return r, append(flags[:2:2], "--set", "agents.claude.passKeys=false")
 		},
 		"claude, a spent balance": func(t *testing.T) (*real, []string) {
 			return realClaude(t, always(modelserver.Step{

@@ -27,7 +27,7 @@ func realHomes() map[string]func(testing.TB, *modelserver.Server) (start, env []
 			return []string{"--agent", filepath.Join(modelserver.AgentBin(tb), "pi"), "--model", flags[len(flags)-1]}, env
 		},
 		"claude": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
-			return []string{"--agent", filepath.Join(modelserver.AgentBin(tb), "claude"), "--set", "agent.passKeys=true"}, modelserver.ClaudeHome(tb, s)
+			return []string{"--agent", filepath.Join(modelserver.AgentBin(tb), "claude"), "--set", "agents.claude.passKeys=true"}, modelserver.ClaudeHome(tb, s)
 		},
 		"codex": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
 			program, env := modelserver.CodexHome(tb, s)
@@ -223,7 +223,7 @@ func TestRealPermissions(t *testing.T) {
 				}))
 				start, env := home(t, r.server)
 				r.begin(env)
-				r.run(append([]string{"start", "night", "--detach", "-m", "1", "-p", "FIRST-PROMPT", "--set", "agent.permissions=" + permissions}, start...)...)
+				r.run(append([]string{"start", "night", "--detach", "-m", "1", "-p", "FIRST-PROMPT", "--set", "agents." + strings.Fields(name)[0] + ".permissions=" + permissions}, start...)...)
 				r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
 				_, err = os.Stat(made)
 				if full := permissions == "full"; (err == nil) != full {

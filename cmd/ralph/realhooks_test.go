@@ -305,7 +305,7 @@ func TestRealOwnHooks(t *testing.T) {
 		"codex exec": func(t *testing.T) (*real, []string) {
 			r, flags := realCodex(t, script())
 			r.trustCodexHook()
-			return r, append(flags, "--agent.flags", "exec")
+			return r, append(flags, "--agents.codex.flags", "exec")
 		},
 	} {
 		for flag, refused := range map[string]bool{"--guard.hooks=true": true, "--no-guard": false} {

@@ -34,7 +34,7 @@ func (r *real) beginMCP(env []string) (home string) {
 	r.begin(env)
 	home = filepath.Join(r.project, "ralph-home")
 	r.write("work.rehearsal", waitingAgent)
-	r.write("ralph-home/settings.json", `{"agent":{"command":`+strconv.Quote(r.ralph+" rehearse "+filepath.Join(r.project, "work.rehearsal"))+`,"protocol":"rehearsal"}}`)
+	r.write("ralph-home/settings.json", `{"agent":`+strconv.Quote(r.ralph+" rehearse "+filepath.Join(r.project, "work.rehearsal"))+`}`)
 	return home
 }
 

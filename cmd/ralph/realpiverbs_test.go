@@ -35,7 +35,7 @@ func TestRealPiExtensionAgent(t *testing.T) {
 		var started event.LoopStarted
 		p.must(json.Unmarshal(e.Data(), &started))
 		provider, model, _ := strings.Cut(modelserver.PiModel(modelserver.Chat), "/")
-		for _, want := range []event.Setting{{Key: "agent.command", Value: "pi"}, {Key: "agent.provider", Value: provider}, {Key: "agent.model", Value: model}} {
+		for _, want := range []event.Setting{{Key: "agent", Value: "pi"}, {Key: "agents.pi.provider", Value: provider}, {Key: "agents.pi.model", Value: model}} {
 			want.From = "command line"
 			if !slices.Contains(started.Settings.Values, want) {
 				t.Errorf("%+v is not among %+v", want, started.Settings.Values)
@@ -213,7 +213,7 @@ func (p *piPerson) startsLoops() {
 		}
 	}
 	p.must(os.MkdirAll(filepath.Join(p.dir, ".ralph"), 0o700))
-	p.must(os.WriteFile(filepath.Join(p.dir, ".ralph", "settings.json"), []byte(`{"agent":{"command":"ralph rehearse wait.rehearsal"}}`), 0o600))
+	p.must(os.WriteFile(filepath.Join(p.dir, ".ralph", "settings.json"), []byte(`{"agent":"ralph rehearse wait.rehearsal"}`), 0o600))
 	p.env = append(p.env, "RALPH_TRUST=1")
 }
 

@@ -20,7 +20,7 @@ type rehearseVerb struct {
 	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this number."`
 }
 
-// Help is for authors of scenarios. The verb itself is used in agent.command only.
+// Help is for authors of scenarios. The verb itself is used as the command of an agent only.
 func (rehearseVerb) Help() string {
 	return "A loop with --agent 'ralph rehearse FILE' goes through its prompts, guardrails and limits as it would with a real agent. " +
 		"--steps says what a scenario can hold.\n\n" + cli.Examples("ralph rehearse --list", "ralph rehearse demo --speed 10")

@@ -15,7 +15,7 @@ import (
 func TestReplayShowsCompleteLoop(t *testing.T) {
 	r := threeIterations(t)
 	got := r.printed(&replayVerb{Source: "night", Speed: "max"})
-	for _, want := range []string{"── loop night ── ", "One.", "── iteration 2 of 10 ── ", "- bash  make test\n  ok\n", "Three.", "promise: done"} {
+	for _, want := range []string{"── loop night started ── ", "One.", "── iteration 2 of 10 ── ", "- bash  make test\n  ok\n", "Three.", "promise: done"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

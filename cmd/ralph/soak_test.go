@@ -329,7 +329,7 @@ func (s *soak) command(random *rand.Rand) inbox.Command {
 	case n < 95:
 		return inbox.Command{Kind: inbox.Set, Key: "limits.idle", Value: fmt.Sprintf("%dm", 5+random.IntN(5))}
 	case n < 98:
-		return inbox.Command{Kind: inbox.Set, Key: "agent.command", Value: "refused"}
+		return inbox.Command{Kind: inbox.Set, Key: "agent", Value: "refused"}
 	}
 	return inbox.Command{Kind: []inbox.Kind{inbox.Stop, inbox.StopNow, inbox.Kill}[random.IntN(3)]}
 }

@@ -11,7 +11,7 @@ import (
 type statusVerb struct {
 	cli.Placed
 	Name string `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
-	JSON bool   `help:"Print the state as state.json has it, and the loop's runner."`
+	JSON bool   `help:"Print JSON."`
 }
 
 // Help shows examples.
@@ -23,17 +23,17 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	state, err := statuspage.Open(s)
+	view, err := cli.View(s)
 	if err != nil {
 		return err
 	}
-	refs, files, err := keep.Kept(context.Background(), s.Project, state.Lifecycle.ID, s.Dir, e.Environ...)
+	refs, files, err := keep.Kept(context.Background(), view.Project, view.ID, view.Dir, e.Environ...)
 	if err != nil {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
-	kept := statuspage.FindKept(s, &state, refs, files)
+	statuspage.AddKept(view, refs, files)
 	if v.JSON {
-		return cli.PrintJSON(e.Stdout, statuspage.JSON(s, &state, kept), "")
+		return cli.PrintJSON(e.Stdout, view, "")
 	}
-	return statuspage.Write(e.Stdout, e.Now(), s, &state, kept, e.RenderOptions().Width)
+	return statuspage.Write(e.Stdout, e.Now(), view, e.RenderOptions().Width)
 }

@@ -39,12 +39,11 @@ func overview(e *cli.Env) error {
 		cli.Tell(e.Stderr, "'ralph attach' shows one, 'ralph help' the verbs")
 		return nil
 	}
-	all, err := registry.Survey(e.Home, nil)
+	running, err := listing.Find(e, listing.Options{All: true, Running: true})
 	if err != nil {
 		return err
 	}
 	page := ""
-	running := slices.DeleteFunc(all, func(s registry.Status) bool { return !s.Live.Alive })
 	if len(running) > 0 {
 		page = "Running on this machine:\n\n" + string(listing.Table(e, running, true)) + "\n"
 	}

@@ -10,7 +10,7 @@ import (
 // end the user's flags.
 type Argv struct {
 	Words []string // so far
-	users []string // what may be flags of the user, in agent.command and agent.flags
+	users []string // what may be flags of the user, in its command and flags
 	flags []string
 }
 
@@ -19,7 +19,7 @@ type Argv struct {
 // each word as it is.
 func (s Spec) Argv(known func(word string, command bool) string) (*Argv, error) {
 	if len(s.Command) == 0 {
-		return nil, errors.New("agent.command is empty")
+		return nil, errors.New("its command is empty")
 	}
 	a := &Argv{Words: slices.Clone(s.Command), users: slices.Concat(s.Command[1:], s.Flags), flags: s.Flags}
 	for i, word := range a.users {

@@ -10,12 +10,12 @@ import (
 // Spec says what a dialect is asked to run. It is plain data and has everything that a dialect may
 // depend on.
 type Spec struct {
-	Command []string // the user's agent.command, split; never empty
-	// the user's agent.flags, split; they replace a dialect's defaults where both set the same
+	Command []string // the user's command, split; never empty
+	// the user's flags, split; they replace a dialect's defaults where both set the same
 	Flags    []string
-	Model    string // agent.model, or ""
-	Provider string // agent.provider, or ""
-	Thinking string // agent.thinking, or ""
+	Model    string // its model, or ""
+	Provider string // its provider, or ""
+	Thinking string // its thinking, or ""
 	Dir      string // absolute working directory of the agent
 	LoopDir  string // absolute folder of the loop
 	// a random UUID, for an agent that takes the id of its conversation; Start makes one
@@ -32,7 +32,7 @@ type Spec struct {
 	Prompt  string
 	Purpose string // of that prompt; see Prompt.Purpose
 	Root    bool   // ralph runs as uid 0
-	// Permissions is agent.permissions: one of those below; "" is PermitFull. What the user's flags
+	// Permissions is one of those below; "" is PermitFull. What the user's flags
 	// say wins.
 	Permissions string
 	// Hooks is ralph's program, which answers the hooks of an agent that has them; "" for none.

@@ -53,7 +53,8 @@ func settingsPage() string {
 	b.WriteString("# Settings\n\n" + generated)
 	b.WriteString("Layers, later ones win: built-in, `~/.ralph/settings.json`, `.ralph/settings.json`, " +
 		"`.ralph/settings.local.json`, `RALPH_*` variables, flags. Objects merge key by key; lists and scalars replace. " +
-		"Another `agent.command` takes nothing of the agent in the layers below but `agent.permissions`. " +
+		"An agent whose program a later layer replaces takes nothing of the layers below but its `permissions`. An agent in the place " +
+		"of another keeps the permissions of that one, unless it has its own ([agents](../guide/agents.md)). " +
 		"`ralph doctor` shows each value that is not built in and where it comes from; `ralph doctor --schema` " +
 		"prints the JSON schema for editors.\n\n" +
 		"Keys marked with * may change while a loop runs: `ralph set KEY=VALUE`.\n\n" +

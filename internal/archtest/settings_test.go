@@ -93,6 +93,9 @@ func TestEverySettingHasAReader(t *testing.T) {
 				continue
 			}
 			name, _, _ := strings.Cut(reflect.StructTag(s.Tag(i)).Get("json"), ",")
+			if name == "-" {
+				continue
+			}
 			key := strings.TrimPrefix(parent+"."+name, ".")
 			walked = append(walked, key)
 			if !read[s.Field(i)] && name != "protocol" { // others call config.Agent.ResolvedProtocol
@@ -101,6 +104,10 @@ func TestEverySettingHasAReader(t *testing.T) {
 			switch typ := s.Field(i).Type().Underlying().(type) {
 			case *types.Struct:
 				walk(typ, key)
+			case *types.Map:
+				if _, ok := typ.Elem().Underlying().(*types.Struct); ok {
+					walk(typ.Elem(), key+".NAME")
+				}
 			case *types.Slice:
 				if _, ok := typ.Elem().Underlying().(*types.Struct); ok {
 					walk(typ.Elem(), key+"[]")

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/credentials"
+	"github.com/ralph-loop/ralph/internal/agent/fleetagent"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
@@ -59,7 +60,7 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	}
 	create, ok := dialects[protocol]
 	if !ok {
-		return nil, fmt.Errorf("this ralph does not support agent.protocol %q", protocol)
+		return nil, fmt.Errorf("this ralph does not support %s.protocol %q", a.Key(), protocol)
 	}
 	return create(), nil
 }
@@ -70,6 +71,9 @@ func noAnswer([]string) (said string, code int, ok bool) { return "", 0, false }
 // plain runs an agent as a program that prints. Known agents get the flags that keep them from
 // starting an interactive session.
 func plain(a config.Agent, ask Ask) agent.Dialect {
+	if argv, err := a.Argv(); err == nil && len(argv) > 1 && argv[1] == fleetagent.Verb && filepath.Base(argv[0]) == filepath.Base(OwnProgram()) {
+		return fleetagent.New()
+	}
 	switch known, _ := a.Known(); known.Program {
 	case "claude":
 		return text.NewKnown(claude.TextCommand)
@@ -117,12 +121,12 @@ func specOf(a config.Agent) (agent.Spec, error) {
 			given bool
 		}{{"extensions", len(a.Extensions) > 0}, {"skills", len(a.Skills) > 0}, {"sessionDir", a.SessionDir != ""}} {
 			if only.given {
-				return agent.Spec{}, fmt.Errorf("agent.%s is of pi, and %s uses protocol %s: leave it out", only.key, a.Command, a.ResolvedProtocol())
+				return agent.Spec{}, fmt.Errorf("%s.%s is of pi, and %s uses protocol %s: leave it out", a.Key(), only.key, a.Command, a.ResolvedProtocol())
 			}
 		}
 	}
 	if a.Session != "" && !resumable(a) {
-		return agent.Spec{}, fmt.Errorf("agent.session: an agent of protocol %s cannot go on from an earlier session: leave it out", a.ResolvedProtocol())
+		return agent.Spec{}, fmt.Errorf("%s.session: an agent of protocol %s cannot go on from an earlier session: leave it out", a.Key(), a.ResolvedProtocol())
 	}
 	return agent.Spec{
 		SessionDir: a.SessionDir, Extensions: a.Extensions, Skills: a.Skills,
@@ -297,7 +301,7 @@ func LoopVariables(name, dir string, portBase int) []string {
 }
 
 // OutliveVariable is set for an agent's processes if loops that they start may outlive the
-// iteration: see agent.outlive.
+// iteration: see agents.NAME.outlive.
 const OutliveVariable = "RALPH_OUTLIVE"
 
 // LetOutlive lets loops that the agents of the loop with that id started outlive it, if its

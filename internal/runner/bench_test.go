@@ -183,9 +183,8 @@ func ingestWith(b *testing.B, file string, dialect func() agent.Dialect, change 
 	defer os.RemoveAll(dir)
 	dialects["played"] = func() agent.Dialect { return played{dialect(), file} }
 	defer delete(dialects, "played")
-	settings := defaults(b)
+	settings := agentSettings(defaults(b), config.Agent{Command: "cat", Protocol: "played"})
 	settings.MaximumIterations = 1
-	settings.Agent = config.Agent{Command: "cat", Protocol: "played"}
 	change(&settings)
 	var since func() cost
 	ended, err := Run(context.Background(), Config{
@@ -228,7 +227,7 @@ func frozen(b *testing.B, s config.Settings) []byte {
 
 func defaults(b *testing.B) config.Settings {
 	b.Helper()
-	loaded, err := config.Load(config.Source{HomeDir: b.TempDir(), ProjectDir: b.TempDir(), Flags: map[string]string{"agent.command": "cat"}})
+	loaded, err := config.Load(config.Source{HomeDir: b.TempDir(), ProjectDir: b.TempDir(), Flags: map[string]string{"agent": "cat"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -342,8 +341,7 @@ func BenchmarkCommand(b *testing.B) {
 func runningLoop(b *testing.B) (dir string, stop func()) {
 	b.Helper()
 	dir = b.TempDir()
-	settings := defaults(b)
-	settings.Agent = config.Agent{Command: "sleep", Flags: []string{"600"}, Protocol: "text"}
+	settings := agentSettings(defaults(b), config.Agent{Command: "sleep", Flags: []string{"600"}, Protocol: "text"})
 	running, over := make(chan struct{}), make(chan error, 1)
 	signals := make(chan os.Signal, 3)
 	go func() {

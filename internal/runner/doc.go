@@ -18,7 +18,8 @@
 //	resume.go     what a resumed loop keeps; refused.go: a resume that leads to nothing
 //	diskfull.go   an end without a journal; vanished.go as well
 //	worktree.go   one loop per work tree
-//	sandbox.go    what the agent may do; hold.go, quota.go: when an iteration may begin
+//	sandbox.go    what the agent may do; schedule.go: what an iteration may wait for
+//	quota.go      accounts: what vendors said; spending.go: what loops spent
 //	nesting.go    loops that agents start; follow.go: comments on the pull request
 //	notify.go     messages to people; trace.go: the trace; retention.go: old segments
 //
@@ -33,7 +34,7 @@
 // A loop that an agent starts does not outlive the iteration that started it: its runner gets TERM
 // when the iteration ends, and is killed if its own agent does not exit in time. agent.exited
 // counts it as a stray process, its journal is intact, and 'ralph start NAME --resume' continues
-// it. If agent.outlive is set, a loop that was started with --outlive continues: LetOutlive.
+// it. If outlive of an agent is set, a loop that was started with --outlive continues: LetOutlive.
 //
 // The starter's checks are repeated under the lock: a loop that was started or ended meanwhile is
 // an *ExistsError, and config.json is written under the lock.

@@ -48,7 +48,7 @@ func TestAgentKeys(t *testing.T) {
 		"a login that is logged out":    {config.Agent{Command: "claude"}, "out", nil, credentials.KeysForNoLogin, "ANTHROPIC_API_KEY", ""},
 		"a folder of its own":           {config.Agent{Command: "claude"}, "none", []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "moved")}, credentials.KeysForLogin, "", "ANTHROPIC_API_KEY"},
 		"a folder without a login":      {config.Agent{Command: "claude"}, "claude", []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "none")}, credentials.KeysForNoLogin, "ANTHROPIC_API_KEY", ""},
-		"a folder by agent.env":         {config.Agent{Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "moved")}}, "none", nil, credentials.KeysForLogin, "", "ANTHROPIC_API_KEY"},
+		"a folder by its env":           {config.Agent{Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "moved")}}, "none", nil, credentials.KeysForLogin, "", "ANTHROPIC_API_KEY"},
 		"a token of the login":          {config.Agent{Command: "claude"}, "none", []string{"CLAUDE_CODE_OAUTH_TOKEN=made-up"}, credentials.KeysForLogin, "", "ANTHROPIC_API_KEY"},
 		"no home":                       {config.Agent{Command: "claude"}, "", nil, credentials.KeysForUnknown, "", "ANTHROPIC_API_KEY"},
 		"a setting against no login":    {config.Agent{Command: "claude", PassKeys: "false"}, "none", nil, credentials.KeysBySetting, "", "ANTHROPIC_API_KEY"},
@@ -59,7 +59,7 @@ func TestAgentKeys(t *testing.T) {
 		"codex, moved":                  {config.Agent{Command: "codex"}, "none", []string{"CODEX_HOME=" + filepath.Join(home, "codex", ".codex")}, credentials.KeysForLogin, "", "OPENAI_API_KEY CODEX_API_KEY"},
 		"codex with a keyring":          {config.Agent{Command: "codex"}, "ring", nil, credentials.KeysForUnknown, "", "OPENAI_API_KEY CODEX_API_KEY"},
 		"codex, set to use its file":    {config.Agent{Command: "codex"}, "file", nil, credentials.KeysForNoLogin, "OPENAI_API_KEY CODEX_API_KEY", ""},
-		"a key of agent.env's own":      {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, "claude", nil, "", "", ""},
+		"a key of its env's own":        {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, "claude", nil, "", "", ""},
 		"what speaks for claude":        {config.Agent{Command: "claude-agent-acp"}, "claude", nil, credentials.KeysForLogin, "", "ANTHROPIC_API_KEY"},
 		"an agent with a login and all": {config.Agent{Command: "pi"}, "claude", nil, "", "", ""},
 	} {

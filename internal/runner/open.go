@@ -49,27 +49,12 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	}
 	var checkpoint []byte
 	iteration := 1 // a new loop's first segment is its first iteration's
-	rules, stories := Rules(r.Settings), r.Stories
 	if state.Begun() {
-		stories = state.Rules.Stories
 		checkpoint, iteration = state.Checkpoint(), state.Lifecycle.Iteration
-		rules = r.resumedRules(state.Rules) // before config.json is replaced
 	}
-	if stories {
-		rules = onStories(rules)
-		// A dead runner left it. The next iteration writes its own.
-		if err := plan.RemoveMarker(r.Tree, r.Dir); err != nil {
-			return nil, err
-		}
-	}
-	rules.Limits.Cost = r.nested.limitCost(rules.Limits.Cost)
-	rules.WaitEnds, rules.Agents, rules.Reviewers = r.Unattended, nil, 0
-	about := r.about()
-	if !stories {
-		about = about[:len(r.Settings.Candidates())] // there is nothing to review
-	}
-	if len(about) > 1 {
-		rules.Agents, rules.Reviewers = about, len(about)-len(r.Settings.Candidates())
+	rules, err := r.firstRules(&state) // before config.json is replaced
+	if err != nil {
+		return nil, err
 	}
 	resumed := r.resuming(&state, rec, rules, swept)
 	if err := r.tryResume(&state, resumed); err != nil {
@@ -96,11 +81,6 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 		return nil, err
 	}
 	r.writer = writer
-	when := r.When
-	if state.Begun() {
-		when = state.Lifecycle.When
-	}
-	r.holder = r.newHolder(when)
 	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return nil, err
@@ -112,6 +92,31 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 		return nil, err
 	}
 	return inbox.Open(r.Dir)
+}
+
+// firstRules returns the rules with which a loop begins or is resumed.
+func (r *runner) firstRules(state *loopstate.State) (event.Rules, error) {
+	rules, stories, when := Rules(r.Settings), r.Stories, r.When
+	if state.Begun() {
+		rules, stories, when = r.resumedRules(state.Rules), state.Rules.Stories, state.Lifecycle.When
+	}
+	if stories {
+		rules = onStories(rules)
+		// A dead runner left it. The next iteration writes its own.
+		if err := plan.RemoveMarker(r.Tree, r.Dir); err != nil {
+			return rules, err
+		}
+	}
+	rules.Limits.Cost = r.nested.limitCost(rules.Limits.Cost)
+	rules.WaitEnds, rules.Agents, rules.Reviewers, rules.Schedule = r.Unattended, nil, 0, scheduleRules(r.Settings, when)
+	about := r.about()
+	if !stories {
+		about = about[:len(r.Settings.Candidates())] // there is nothing to review
+	}
+	if len(about) > 1 {
+		rules.Agents, rules.Reviewers = about, len(about)-len(r.Settings.Candidates())
+	}
+	return rules, nil
 }
 
 // sweep ends the processes that a dead runner left.
@@ -148,7 +153,8 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, AgentDir: r.sandbox.LoopDir(), Env: r.ownEnvironment(),
-		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Hold: r.holdDrafts,
+		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor,
+		ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Observe: r.observer.observe,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory, Ralph: r.ralphFor,
 	})
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}
@@ -174,7 +180,7 @@ func (r *runner) begin(state *loopstate.State, rules event.Rules, resumed event.
 		// for the next attempt to resume.
 		return err
 	}
-	events, err := r.writer.Append(append([]event.Draft{event.Encode(first, "loop")}, r.holdDrafts()...))
+	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,11 @@ func TestForeignAgentSettingsAreRefused(t *testing.T) {
 	}{
 		{config.Agent{Command: "pi", Extensions: []string{"a"}, Skills: []string{"b"}, SessionDir: "c", Session: "d"}, ""},
 		{config.Agent{Command: "claude", Session: "d"}, ""},
-		{config.Agent{Command: "claude", Skills: []string{"b"}}, "agent.skills is of pi, and claude uses protocol claude: leave it out"},
-		{config.Agent{Command: "codex", Extensions: []string{"b"}}, "agent.extensions is of pi, and codex uses protocol codex: leave it out"},
-		{config.Agent{Command: "./work.sh", SessionDir: "b"}, "agent.sessionDir is of pi, and ./work.sh uses protocol text: leave it out"},
-		{config.Agent{Command: "codex", Session: "b"}, "agent.session: an agent of protocol codex cannot go on from an earlier session: leave it out"},
-		{config.Agent{Command: "qwen", Protocol: "claude", Session: "b"}, "agent.session: an agent of protocol claude cannot go on from an earlier session: leave it out"},
+		{config.Agent{Command: "claude", Skills: []string{"b"}}, "agents.claude.skills is of pi, and claude uses protocol claude: leave it out"},
+		{config.Agent{Command: "codex", Extensions: []string{"b"}}, "agents.codex.extensions is of pi, and codex uses protocol codex: leave it out"},
+		{config.Agent{Command: "./work.sh", SessionDir: "b"}, "agents.work.sessionDir is of pi, and ./work.sh uses protocol text: leave it out"},
+		{config.Agent{Command: "codex", Session: "b"}, "agents.codex.session: an agent of protocol codex cannot go on from an earlier session: leave it out"},
+		{config.Agent{Command: "qwen", Protocol: "claude", Session: "b"}, "agents.qwen.session: an agent of protocol claude cannot go on from an earlier session: leave it out"},
 	} {
 		_, _, err := Prepared(row.agent, t.TempDir(), nil)
 		if got := fmt.Sprint(err); err != nil && got != row.want || err == nil && row.want != "" {

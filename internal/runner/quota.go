@@ -16,9 +16,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Account identifies the account with which an agent pays: its program, and the folder of its login
-// where the settings or the environment move that.
-func Account(a config.Agent, env []string) string {
+// accountID identifies the account with which an agent pays: its program, and the folder of its
+// login where the settings or the environment move that.
+func accountID(a config.Agent, env []string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00", a.ResolvedProtocol())
 	for _, name := range []string{"HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"} {
@@ -33,19 +33,22 @@ func Account(a config.Agent, env []string) string {
 
 const accountDigits = 24
 
-// Quota is what the vendor said last of an account. All loops of it read and write the same file;
+// quota is what the vendor said last of an account. All loops of it read and write the same file;
 // of two at once, the last counts.
-type Quota struct {
+type quota struct {
 	At      time.Time           `json:"at"`
 	Windows []event.QuotaWindow `json:"windows"`
 }
 
-func quotaFile(home, account string) string { return filepath.Join(home, "quota", account+".json") }
+// quotaDir has a file for each account.
+func quotaDir(home string) string { return filepath.Join(home, "quota") }
+
+func quotaFile(home, account string) string { return filepath.Join(quotaDir(home), account+".json") }
 
 const maxQuota = 64 << 10 // bytes of such a file
 
-// ReadQuota returns what is known of an account. Without anything, At is zero.
-func ReadQuota(home, account string) (q Quota, err error) {
+// readQuota returns what is known of an account. Without anything, At is zero.
+func readQuota(home, account string) (q quota, err error) {
 	text, err := safefile.Read(quotaFile(home, account), maxQuota)
 	if errors.Is(err, fs.ErrNotExist) {
 		return q, nil
@@ -59,7 +62,7 @@ func ReadQuota(home, account string) (q Quota, err error) {
 	return q, err
 }
 
-func writeQuota(home, account string, q Quota) error {
+func writeQuota(home, account string, q quota) error {
 	text, err := json.Marshal(q)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(quotaFile(home, account)), 0o700)
@@ -71,22 +74,4 @@ func writeQuota(home, account string, q Quota) error {
 		err = fmt.Errorf("keep the quota of the account: %w", err)
 	}
 	return err
-}
-
-// used returns how much of the windows of some length is used, in percent, and when the fullest of
-// them begins again. minutes 0 means any length. A window that has begun again since is empty.
-func (q Quota) used(minutes int, now time.Time) (used float64, resets time.Time) {
-	for _, w := range q.Windows {
-		until, err := time.Parse(time.RFC3339, w.Resets)
-		if minutes > 0 && w.Minutes != minutes || err == nil && !until.After(now) {
-			continue
-		}
-		if err != nil {
-			until = q.At.Add(time.Duration(w.Minutes) * time.Minute)
-		}
-		if w.Used > used && until.After(now) {
-			used, resets = w.Used, until
-		}
-	}
-	return used, resets
 }

@@ -24,7 +24,7 @@ func begun(t *testing.T, home, project string) (bool, error) {
 	}
 	s := config.Defaults()
 	s.MaximumIterations = 1
-	s.Agent = config.Agent{Command: "touch started", Protocol: "text"}
+	s.Agent = config.AgentNames{"touch started"}
 	frozen, err := config.Freeze(s, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ type runner struct {
 	notifier *notifier    // nil without a channel
 	sandbox  *sandbox.Box // nil without one
 	exchange *exchange    // with the agent of a virtual machine; nil without one
-	holder   *holder
+	observer observer
 	// interrupted says that a person could change files while the loop paused or waited.
 	interrupted atomic.Bool
 	// sandboxed is what the journal says of it; nil without a sandbox in the settings.
@@ -141,6 +141,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	_ = process.EnableSubreaper()
 	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Tree)
 	r := &runner{Config: cfg, nested: &nested, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs), driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
+	r.observer.runner = r
 	r.decideKeys()
 	box, err := r.open(ctx)
 	if err != nil {
@@ -181,7 +182,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	r.notifier = r.startNotifier()
 	awake := r.keepAwake()
 	r.reportSandbox()
-	readers.Go(func() { r.holder.follow(reading) })
+	r.observer.reading = reading
 	failure := r.driver.Run(ctx)
 	cancel()
 	close(r.driverDone)
@@ -189,6 +190,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	r.closeSandbox()
 	awake()
 	readers.Wait()
+	r.observer.watches.Wait()
 	err := errors.Join(failure, finish(r.writer, r.driver.Engine))
 	state := r.driver.Engine.State()
 	if failure != nil {
@@ -232,7 +234,7 @@ func (r *runner) folded(events []event.Event, s *loopstate.State) {
 	r.notifier.folded(events, s)
 	for _, e := range events {
 		r.account(e, s)
-		r.holder.folded(e)
+		r.observer.folded(e, s)
 		switch e.Type {
 		case event.TypeIterationStarted:
 			// An agent's 'git clean' removes this file. Without it 'git add' fails: git takes the

@@ -82,10 +82,18 @@ func TestProtocolsHaveDialects(t *testing.T) {
 	}
 }
 
+// agentSettings returns settings with an agent alone.
+func agentSettings(s config.Settings, a config.Agent) config.Settings {
+	name := config.Settings{}.NameOf(a.Command)
+	s.Agent = config.AgentNames{a.Command}
+	a.Command = ""
+	s.Agents = map[string]config.Agent{name: a}
+	return s
+}
+
 // of returns a runner that runs an agent, without a loop.
 func of(a config.Agent, env ...string) *runner {
-	s := config.Defaults()
-	s.Agent = a
+	s := agentSettings(config.Defaults(), a)
 	r := &runner{Config: Config{Name: "demo", Dir: "/p/.ralph/demo", Project: "/p", WorkDir: "/p", Settings: s, Env: env}, id: "01JD"}
 	r.redactor = redact.New(env)
 	r.decideKeys()
@@ -115,12 +123,11 @@ func TestAgentConfig(t *testing.T) {
 }
 
 func TestAgentsHaveNames(t *testing.T) {
-	r := of(config.Agent{})
-	r.Settings.Agents = []config.Agent{
-		{Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/a"}},
-		{Command: "npx -y @anthropic-ai/claude-code@latest", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/b"}},
-		{Command: "claude"},
-		{Command: "./agent.sh", Protocol: "text"},
+	r := of(config.Agent{Command: "claude"})
+	r.Settings.Agent = config.AgentNames{"claude", "second", "npx -y @anthropic-ai/claude-code@latest", "claude", "./agent.sh"}
+	r.Settings.Agents = map[string]config.Agent{
+		"second": {Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/b"}},
+		"agent":  {Protocol: "text"},
 	}
 	r.keys = nil
 	r.decideKeys()
@@ -138,15 +145,15 @@ func TestAgentsHaveNames(t *testing.T) {
 			t.Errorf("the prompt of %s explains task.md: %v", about.Name, explains)
 		}
 	}
-	if want := []string{"claude", "claude-code", "claude-2", "agent"}; !slices.Equal(names, want) {
+	if want := []string{"claude", "second", "claude-code", "claude-2", "agent"}; !slices.Equal(names, want) {
 		t.Errorf("they are called %q, want %q", names, want)
 	}
 	second, err := r.agent(1, agent.Prompt{})
 	if err != nil || !slices.Contains(second.Env, "CLAUDE_CONFIG_DIR=/b") {
 		t.Errorf("the second has %q, %v", second.Env, err)
 	}
-	if _, err := r.agent(4, agent.Prompt{}); err == nil {
-		t.Error("there is a fifth")
+	if _, err := r.agent(5, agent.Prompt{}); err == nil {
+		t.Error("there is a sixth")
 	}
 }
 
@@ -264,8 +271,8 @@ func TestACPAgentProfiles(t *testing.T) {
 	}
 }
 
-// A flag in agent.flags replaces the one that ralph or a setting adds, and comes last; a variable
-// in agent.env replaces ralph's.
+// A flag of the agent replaces the one that ralph or a setting adds, and comes last; a variable
+// in its env replaces ralph's.
 func TestUserFlagsWin(t *testing.T) {
 	// These flags have one value, because ralph cannot drive the agent without it.
 	only := map[string]string{"--mode": "rpc", "--input-format": "stream-json", "--output-format": "stream-json"}

@@ -63,10 +63,14 @@ func (SandboxOpened) EventType() Type        { return TypeSandboxOpened }
 func (SandboxCorrected) EventType() Type     { return TypeSandboxCorrected }
 func (LoopHeld) EventType() Type             { return TypeLoopHeld }
 func (LoopReleased) EventType() Type         { return TypeLoopReleased }
+func (ScheduleObserved) EventType() Type     { return TypeScheduleObserved }
 func (AgentHeld) EventType() Type            { return TypeAgentHeld }
 func (AgentQuota) EventType() Type           { return TypeAgentQuota }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
 func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
+func (FleetOpened) EventType() Type          { return TypeFleetOpened }
+func (FleetObserved) EventType() Type        { return TypeFleetObserved }
+func (FleetDecided) EventType() Type         { return TypeFleetDecided }
 func (Decided) EventType() Type              { return TypeDecided }
 func (EffectFailed) EventType() Type         { return TypeEffectFailed }
 func (TimerFired) EventType() Type           { return TypeTimerFired }
@@ -150,8 +154,12 @@ var catalogue = []entry{
 	entryOf[LoopReleased](),
 	entryOf[AgentHeld](),
 	entryOf[AgentQuota](),
+	entryOf[ScheduleObserved](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),
+	entryOf[FleetOpened](),
+	entryOf[FleetObserved](),
+	entryOf[FleetDecided](),
 	entryOf[Decided](),
 	entryOf[EffectFailed](),
 	entryOf[TimerFired](),

@@ -119,6 +119,19 @@ var samples = []event.Payload{
 	event.CommandReceived{ID: "01JD000000000000000000000F", Kind: "stop", Origin: event.OriginUnknown, Doubt: "the process that gave it has ended"},
 	event.CommandWithdrawn{ID: "01JD000000000000000000000C", By: "01JD000000000000000000000W", Text: "use the other branch"},
 	event.StoriesJudged{Mode: event.ModeReview, Commit: &event.StoriesCommit{Message: "Review 1 of US-001: changes requested", SHA256: "9f86d081"}},
+	event.ScheduleObserved{
+		After:     &event.LoopObserved{Name: "first", Died: true},
+		Accounts:  []event.AccountObserved{{At: time.Date(2026, 11, 21, 0, 30, 0, 0, time.UTC), Windows: []event.QuotaWindow{{Minutes: 300, Used: 91, Resets: "2026-11-21T05:00:00Z"}}}},
+		Spent:     []event.Spent{{Window: "24h", USD: 4, Since: time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)}},
+		Unwatched: true, Changed: true,
+	},
+	event.FleetOpened{Parallel: 2, Branch: "ralph/demo", ByPerson: true, Closed: "the verifyCommands have changed", Tasks: []event.FleetTask{
+		{ID: "a", Loop: "demo-a", Begun: true, Share: 10, USD: 0.25}, {ID: "b", Loop: "demo-b", DependsOn: []string{"a"}, Step: event.FleetFailed, Tries: 3, Commit: "4b825dc", Why: "it changed nothing"},
+	}},
+	event.FleetObserved{Task: "a", What: event.FleetCompleted, Seq: 120, USD: 0.25},
+	event.FleetObserved{Task: "a", What: event.FleetRejected, Why: "make test (exit 2)", Commit: "4b825dc", Share: 10},
+	event.FleetDecided{Do: event.FleetBegin, Task: "a", Share: 10},
+	event.FleetDecided{Do: event.FleetResume, Task: "a", Why: "it changed nothing", Message: "Do it."},
 }
 
 func TestEachTypeHasSample(t *testing.T) {

@@ -113,15 +113,16 @@ type Effect string
 
 // The effects that a decision can ask for.
 const (
-	DoBegin   Effect = "iteration.begin" // compose the prompt; answered by iteration.started
-	DoStart   Effect = "agent.start"     // give the agent the prompt; answered by agent.started
-	DoSteer   Effect = "agent.steer"     // put a command's text into the running turn; answered by command.delivered
-	DoRelease Effect = "agent.release"   // after a finished turn: keep the process or end it; answered by agent.parked or agent.exited
-	DoAbort   Effect = "agent.abort"     // end the running turn and the process, politely first; answered by agent.exited
-	DoKill    Effect = "agent.kill"      // end the process tree at once; answered by agent.exited
-	DoCheck   Effect = "iteration.check" // inspect what the agent left, and run the guardrails; answered by iteration.checked
-	DoCommit  Effect = "repo.commit"     // the tasks of version control; answered by scm.ended
-	DoCancel  Effect = "check.cancel"    // end the guardrails or tasks that run; they answer as they would have
+	DoBegin   Effect = "iteration.begin"  // compose the prompt; answered by iteration.started
+	DoStart   Effect = "agent.start"      // give the agent the prompt; answered by agent.started
+	DoSteer   Effect = "agent.steer"      // put a command's text into the running turn; answered by command.delivered
+	DoRelease Effect = "agent.release"    // after a finished turn: keep the process or end it; answered by agent.parked or agent.exited
+	DoAbort   Effect = "agent.abort"      // end the running turn and the process, politely first; answered by agent.exited
+	DoKill    Effect = "agent.kill"       // end the process tree at once; answered by agent.exited
+	DoCheck   Effect = "iteration.check"  // inspect what the agent left, and run the guardrails; answered by iteration.checked
+	DoCommit  Effect = "repo.commit"      // the tasks of version control; answered by scm.ended
+	DoCancel  Effect = "check.cancel"     // end the guardrails or tasks that run; they answer as they would have
+	DoObserve Effect = "schedule.observe" // look at what the next iteration may have to wait for; answered by schedule.observed
 )
 
 // Class is a class of errors that decisions differ by.

@@ -25,6 +25,39 @@ type LoopReleased struct {
 	Person bool `json:"person,omitempty"`
 }
 
+// ScheduleObserved: what the next iteration may have to wait for was looked at, or has changed
+// while the loop waits.
+type ScheduleObserved struct {
+	// After is the loop that has to end first; absent if none has to.
+	After    *LoopObserved     `json:"after,omitempty"`
+	Accounts []AccountObserved `json:"accounts,omitempty"` // of the agents, in their order
+	Spent    []Spent           `json:"spent,omitempty"`    // by all loops of the first agent's account
+	// Unwatched says that a change is not noticed here: the loop looks again after a minute.
+	Unwatched bool `json:"unwatched,omitempty"`
+	// Changed says that something has changed while the loop waits: no schedule.observe asked.
+	Changed bool `json:"changed,omitempty"`
+}
+
+// LoopObserved is how another loop was found.
+type LoopObserved struct {
+	Name  string `json:"name"`
+	Ended bool   `json:"ended,omitempty"` // it has ended, or is gone
+	Died  bool   `json:"died,omitempty"`  // its runner died
+}
+
+// AccountObserved is what a vendor said last of an account.
+type AccountObserved struct {
+	At      time.Time     `json:"at,omitzero"` // when it said that; zero if it never did
+	Windows []QuotaWindow `json:"windows,omitempty"`
+}
+
+// Spent is what was spent in a span of time, as far as the agents reported it.
+type Spent struct {
+	Window string    `json:"window"` // the name of the span in limits.window
+	USD    float64   `json:"usd"`
+	Since  time.Time `json:"since,omitzero"` // when the first of it was spent
+}
+
 // AgentQuota: what the vendor says of the account's use, whenever it changes.
 type AgentQuota struct {
 	Windows []QuotaWindow `json:"windows"`

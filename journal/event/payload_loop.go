@@ -78,8 +78,8 @@ type Agent struct {
 type Keys struct {
 	Passed   []string `json:"passed,omitempty"`
 	Withheld []string `json:"withheld,omitempty"`
-	// Why is setting (agent.passKeys decides), login (the agent has one of its own), no login (none
-	// is found) or unknown (it may have one that cannot be read).
+	// Why is setting (passKeys of the agent decides), login (the agent has one of its own), no
+	// login (none is found) or unknown (it may have one that cannot be read).
 	Why string `json:"why"`
 }
 

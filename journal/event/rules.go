@@ -21,6 +21,9 @@ type Rules struct {
 	WaitEnds   bool    `json:"waitEnds"`             // a loop whose agent waits for a person ends
 	Stories    bool    `json:"stories,omitempty"`    // the loop works on the stories of ralph/tasks.json
 	Reviewers  int     `json:"reviewers,omitempty"`  // how many of Agents, at its end, only review
+	// Schedule is what the next iteration may have to wait for; nil if there is nothing, and in
+	// journals of older versions, whose runners decided it.
+	Schedule *ScheduleRules `json:"schedule,omitempty"`
 }
 
 // The tags of the groups, besides json, are those of the table of settings
@@ -73,6 +76,20 @@ type ReviewRules struct {
 	Cap     int    `json:"cap" trust:"free" min:"1" doc:"most reviews of one story; after that many it is approved, with the open concerns as a note"`
 	Vote    string `json:"vote" trust:"free" enum:"all,majority" doc:"with several reviewers, how many of them have to approve a story"`
 	MayEdit bool   `json:"mayEdit" trust:"free" doc:"keep what a reviewer changes in the code; without it, its changes are undone"`
+}
+
+// ScheduleRules say what an iteration may have to wait for besides LoopStarted.When.
+type ScheduleRules struct {
+	Windows []Window `json:"windows,omitempty"` // limits.window, in the order of their names
+}
+
+// Window is how much the loops of an account may use in a span of time: a share of what the vendor
+// allows, or US dollars.
+type Window struct {
+	Name    string   `json:"name"` // as the settings have it, such as 5h
+	Span    Duration `json:"span"`
+	Percent float64  `json:"percent,omitempty"`
+	USD     float64  `json:"usd,omitempty"`
 }
 
 // ReflectRules say when the agent is asked to look back.

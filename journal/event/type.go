@@ -79,10 +79,15 @@ const (
 	TypeSandboxCorrected   Type = "sandbox.corrected"
 	TypeLoopHeld           Type = "loop.held"
 	TypeLoopReleased       Type = "loop.released"
+	TypeScheduleObserved   Type = "schedule.observed"
 	TypeAgentQuota         Type = "agent.quota"
 	TypeAgentHeld          Type = "agent.held"
 	TypeTelemetryFailed    Type = "telemetry.failed"
 	TypeTelemetryRestored  Type = "telemetry.restored"
+
+	TypeFleetOpened   Type = "fleet.opened"
+	TypeFleetObserved Type = "fleet.observed"
+	TypeFleetDecided  Type = "fleet.decided"
 
 	TypeDecided      Type = "decided"
 	TypeEffectFailed Type = "effect.failed"

@@ -205,6 +205,6 @@ export function loops(value: unknown): Loop[] {
 			at: String(l.at ?? ""),
 			cost: typeof l.cost === "number" ? l.cost : null,
 			waiting: clean(String(l.waiting ?? "")),
-			questions: Array.isArray(l.questions) ? l.questions.length : Number(l.questions) || 0,
+			questions: Number(l.openQuestions) || 0,
 		}));
 }

@@ -48,20 +48,19 @@ export class Session {
 	async attach(name: string | undefined, dir: string | undefined, last: boolean): Promise<void> {
 		const args = [...(name ? [name] : []), ...(dir ? ["--project", project(dir)] : [])];
 		const status = obj(await read(["status", ...args, "--json"], { cwd: this.ctx.cwd }));
-		const state = obj(status.state);
-		const found: Place = { loop: str(state.id), name: line(str(state.name), 100), dir: str(state.dir), seq: 0, part: -1, iter: num(status.iteration) ?? 0 };
+		const found: Place = { loop: str(status.id), name: line(str(status.name), 100), dir: str(status.dir), seq: 0, part: -1, iter: num(status.iteration) ?? 0 };
 		if (found.loop === "" || found.name === "") throw new Error("the loop's status lacks its id");
 		if (found.iter === 1) found.iter = 0;
 		const { shown, room } = places(this.ctx);
 		const before = last ? undefined : shown.get(found.loop);
 		if (before?.loop === this.board.attachment?.loop && this.board.attachment) return this.ctx.ui.notify(`${found.name} is attached already.`, "info");
-		this.follow({ ...found, ...before, dir: found.dir }, room, state, false);
+		this.follow({ ...found, ...before, dir: found.dir }, room, status, false);
 	}
 
-	private follow(place: Place, room: Room, state: Record<string, unknown>, again: boolean): void {
+	private follow(place: Place, room: Room, status: Record<string, unknown>, again: boolean): void {
 		if (this.closed) return;
 		this.board.attachment?.detach();
-		const a = new Attachment(this.pi, this.ctx, place, room, num(obj(state.rules).maximumIterations) ?? 0, state.questions, {
+		const a = new Attachment(this.pi, this.ctx, place, room, num(status.maximumIterations) ?? 0, status.questions, {
 			changed: () => this.board.draw(),
 			ended: (why) => {
 				if (this.board.attachment !== a) return;
@@ -94,10 +93,9 @@ export class Session {
 		const dir = attached?.dir || left.dir;
 		try {
 			const status = obj(await read(["status", left.name, "--project", project(dir), "--json"], { cwd: this.ctx.cwd }));
-			const state = obj(status.state);
 			if (this.closed || this.board.attachment) return;
-			if (str(state.id) !== left.loop) throw new Error("another loop has its name now");
-			this.follow({ ...left, dir }, room, state, attached !== undefined);
+			if (str(status.id) !== left.loop) throw new Error("another loop has its name now");
+			this.follow({ ...left, dir }, room, status, attached !== undefined);
 			this.ctx.ui.notify(`Attached to ${left.name} again.`, "info");
 		} catch (e) {
 			if (!this.closed) this.ctx.ui.notify(`The loop ${left.name}, which was attached here, is not any more: ${(e as Error).message}`, "warning");

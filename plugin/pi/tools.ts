@@ -50,9 +50,9 @@ export function tools(pi: ExtensionAPI, session: () => Session | undefined): voi
 			}
 			const [page, status] = await Promise.all([run(["status", p.name], ask), read(["status", p.name, "--json"], ask).then(obj)]);
 			if (page.code !== 0 && page.out.trim() === "") throw new Error(said(page));
-			// As ralph has them; the whole state of the loop would fill pi's session.
-			const { state, stories: _, ...plain } = status;
-			return answer(page.out, [{ name: obj(state).name, dir: obj(state).dir, ...plain }]);
+			// As ralph has them, without what would fill pi's session.
+			const { plan: _, rules: __, ...plain } = status;
+			return answer(page.out, [plain]);
 		},
 	});
 }

@@ -1,13 +1,13 @@
 package conversation
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markdown"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -41,7 +41,7 @@ func (p *painter) thinking(b transcript.Thinking) {
 const todoMost = 40
 
 func (p *painter) plan(b transcript.Plan) {
-	p.add(text("plan", strong), text(fmt.Sprintf(" %d of %d done", b.Done(), len(b.Todos)), faint))
+	p.add(text(p.said().String(), strong))
 	for i, todo := range b.Todos {
 		if i >= todoMost && !p.unfolded && i+1 < len(b.Todos) {
 			p.left(len(b.Todos) - i)
@@ -66,25 +66,19 @@ const (
 
 func (p *painter) guardrail(b transcript.Guardrail) {
 	mark, word, style := stateMark(b.State)
-	if b.State == transcript.StateOK {
-		word = "passed"
+	verdict := b.Verdict()
+	if word = cmp.Or(verdict, word); b.State == transcript.StateFailed {
+		word = "" // the line below says it
 	}
 	took := b.Took
 	if b.State == transcript.StateRunning && p.now.After(b.Began) {
 		took = p.now.Sub(b.Began)
 	}
-	var how []markdown.Span
-	switch {
-	case b.State != transcript.StateFailed:
-	case b.TimedOut:
-		how = append(how, text(" · out of time", failure))
-	case b.Code < 0:
-		how = append(how, text(" · ended by a signal", failure))
-	case b.Code > 0:
-		how = append(how, text(fmt.Sprintf(" · exit %d", b.Code), failure))
-	}
 	left := []markdown.Span{text(marked(mark, word), style), text("guardrail ", faint)}
-	p.lines = append(p.lines, sides(left, text(b.Name, strong), append(how, right(took, 0)...), p.width))
+	p.lines = append(p.lines, sides(left, text(b.Name, strong), right(took, 0), p.width))
+	if b.State == transcript.StateFailed {
+		p.wrap(text("    ", plain), text(verdict, failure))
+	}
 	if p.unfolded {
 		p.last(b.Output, mostUnfolded, failure)
 	} else {
@@ -99,38 +93,29 @@ func (p *painter) guardrail(b transcript.Guardrail) {
 }
 
 func (p *painter) claim(b transcript.Claim) {
-	how := ""
-	if b.How != "" {
-		how = " (" + string(b.How) + ")"
-	}
+	said := p.said()
+	mark, style := "! ", warning
 	switch b.State {
 	case transcript.ClaimMade:
-		p.wrap(text("● ", warning), text("the agent claims that the work is done"+how, strong))
+		mark, style = "● ", strong
 	case transcript.ClaimAccepted:
-		p.wrap(text("✓ ", good), text("claim accepted: the work is done"+how, good))
+		mark, style = "✓ ", good
 	case transcript.ClaimRefused:
-		p.wrap(text("✗ ", failure), text("claim refused"+how, failure))
+		p.wrap(text("✗ ", failure), text(said.Text, failure))
 		for _, missing := range b.Missing {
 			p.wrap(text("  - ", failure), text(missing, plain))
 		}
-	case transcript.ClaimIgnored:
-		p.wrap(text("! ", warning), text("claim ignored"+how, warning), text(": "+b.Why, plain))
-		if b.Text != "" {
-			p.most(b.Text, noteFolded, faint)
-		}
+		return
 	}
-	if b.Warning != "" {
-		p.wrap(text("! ", warning), text(b.Warning, warning))
+	p.wrap(text(mark, style), text(said.Text, style), facts(said))
+	if said.Why != "" {
+		p.most(said.Why, noteFolded, plain)
 	}
 }
 
 func (p *painter) commit(b transcript.Commit) {
-	left := []markdown.Span{text("● ", good), text("commit ", faint)}
-	if b.SHA != "" {
-		left = append(left, text(b.SHA[:min(len(b.SHA), 8)]+" ", accent))
-	}
-	right := []markdown.Span{text(fmt.Sprintf(" · %s", units.Quantity(b.Files, "file")), faint), text(fmt.Sprintf(" +%d", b.Insertions), added), text(fmt.Sprintf(" -%d", b.Deletions), removed)}
-	p.lines = append(p.lines, sides(left, text(b.Subject, strong), right, p.width))
+	said := p.said()
+	p.wrap(text("● ", good), text(said.Text, strong), facts(said))
 	if p.unfolded {
 		_, rest, _ := strings.Cut(b.Message, "\n")
 		p.most(rest, mostUnfolded, plain)
@@ -142,9 +127,9 @@ func (p *painter) note(b transcript.Note) {
 	switch {
 	case b.Type == event.TypeRepoInspected, b.Type == event.TypeFolderInspected: // facts
 		mark, style = "· ", faint
-	case b.Tone == render.ToneGood:
+	case b.Tone == phrase.ToneGood:
 		mark, style = "✓ ", good
-	case b.Tone == render.ToneFailure:
+	case b.Tone == phrase.ToneFailure:
 		mark, style = "✗ ", failure
 	}
 	before := len(p.lines)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -75,9 +76,9 @@ func each() []transcript.Entry {
 		transcript.Message{ID: "3", Command: event.CommandSet, Key: "maximumIterations", Value: "x", State: transcript.MessageRefused, Why: "maximumIterations is a number"},
 		transcript.Message{ID: "4", Command: event.CommandStop, Text: "enough", State: transcript.MessageDelivered, How: event.DeliveredLoop},
 		transcript.Message{ID: "5", Command: event.CommandWait, From: "agent:pi", Text: "Which schema?", State: transcript.MessageDelivered, How: event.DeliveredLoop},
-		transcript.Note{Tone: render.ToneWarning, Text: "the agent tries again in 4s: overloaded"},
-		transcript.Note{Tone: render.ToneFailure, Text: "rate limit until 14:05: too many requests"},
-		transcript.Note{Tone: render.ToneGood, Text: "4 of 7 boxes are ticked"},
+		transcript.Note{Tone: phrase.ToneWarning, Text: "the agent tries again in 4s: overloaded"},
+		transcript.Note{Tone: phrase.ToneFailure, Text: "rate limit until 14:05: too many requests"},
+		transcript.Note{Tone: phrase.ToneGood, Text: "4 of 7 boxes are ticked"},
 		transcript.Claim{How: event.ClaimPromise, State: transcript.ClaimMade},
 		transcript.Guardrail{Name: "go test ./...", State: transcript.StateFailed, Code: 1, Began: noon, Took: 8 * time.Second, Output: "--- FAIL: TestScan\n    scan_test.go:12: got 3 tokens, want 4\nFAIL", Log: "guardrails/3-1.log"},
 		transcript.Guardrail{Name: "gofmt -l .", State: transcript.StateOK, Began: noon, Took: 200 * time.Millisecond},

@@ -122,10 +122,10 @@ func (p *painter) took(calls []transcript.Call) []markdown.Span {
 // right is what is at the right of a tool's line, what matters most first.
 func right(took time.Duration, size int) (spans []markdown.Span) {
 	if took >= 100*time.Millisecond {
-		spans = append(spans, text(" · "+render.Span(took), faint))
+		spans = append(spans, text(" · "+units.Span(took), faint))
 	}
 	if size > 0 {
-		spans = append(spans, text(" · "+render.Bytes(int64(size)), faint))
+		spans = append(spans, text(" · "+units.Bytes(int64(size)), faint))
 	}
 	return spans
 }
@@ -193,7 +193,7 @@ func (p *painter) details(c transcript.Call, most int) {
 			p.output(c, most)
 		}
 		if c.Blob != "" && c.Size > len(c.Output) {
-			p.add(text("    all of it, "+render.Bytes(int64(c.Size))+", is in blobs/"+string(c.Blob), faint))
+			p.add(text("    all of it, "+units.Bytes(int64(c.Size))+", is in blobs/"+string(c.Blob), faint))
 		}
 	case c.State == transcript.StateOK && len(c.Diff) == 0:
 		p.add(text("    no output", faint))

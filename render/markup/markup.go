@@ -10,7 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -39,17 +39,16 @@ var templates = sync.OnceValue(func() *template.Template {
 })
 
 var functions = template.FuncMap{
-	"changed":  render.Changed,
+	"capital":  phrase.Capital,
 	"bytes":    func(n int) string { return units.Bytes(int64(n)) },
 	"code":     code,
 	"markdown": markdown,
-	"names":    render.And,
+	"join":     func(facts []string) string { return strings.Join(facts, " · ") },
 	"plan":     planWord,
 	"quantity": units.Quantity,
 	"span":     units.Span,
 	"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"tidy":     func(s string) string { return strings.Trim(s, "\n") },
-	"usage":    render.Usage,
 }
 
 // Stylesheet is the style of all fragments, and of the elements that pages have around them. It is

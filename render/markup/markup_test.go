@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -120,8 +121,8 @@ func each() (entries []transcript.Entry) {
 		transcript.Claim{How: event.ClaimPromise, State: transcript.ClaimAccepted, Warning: "no tool was used"},
 		transcript.Claim{How: event.ClaimPromise, State: transcript.ClaimIgnored, Text: "<promise>done</promise>", Why: "the text differs"},
 		transcript.Commit{SHA: "0123456789abcdef", Subject: "Add <it>", Message: "Add <it>\n\nWith tests.", Files: 2, Insertions: 10, Deletions: 1},
-		transcript.Note{Type: event.TypeAgentLimited, Tone: render.ToneWarning, Text: "limited: rate"},
-		transcript.Note{Type: event.TypeEffectFailed, Tone: render.ToneFailure, Text: "two\nlines"},
+		transcript.Note{Type: event.TypeAgentLimited, Tone: phrase.ToneWarning, Text: "limited: rate"},
+		transcript.Note{Type: event.TypeEffectFailed, Tone: phrase.ToneFailure, Text: "two\nlines"},
 		transcript.Wait{For: event.WaitRate, Until: at.Add(26 * time.Hour), Over: true},
 		transcript.Wait{For: event.WaitPerson, Why: "Which <database>?"},
 		transcript.Pause{Why: "lunch"},

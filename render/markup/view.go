@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -51,13 +53,9 @@ func (v view) State() string {
 // Clock is a time of day.
 func (v view) Clock(at time.Time) string { return at.In(v.opt.Location).Format(time.TimeOnly) }
 
-// Moment is a time of day with its date, unless that is the date of the entry.
-func (v view) Moment(at time.Time) string {
-	at, day := at.In(v.opt.Location), v.At.In(v.opt.Location)
-	if at.Format(time.DateOnly) == day.Format(time.DateOnly) {
-		return at.Format("15:04")
-	}
-	return at.Format("2006-01-02 15:04")
+// Said is the phrase of the entry.
+func (v view) Said() phrase.Phrase {
+	return v.Phrase(phrase.Known{Day: v.At, Location: v.opt.Location})
 }
 
 // Heading is the level of the heading of an iteration, from 1 to 6.
@@ -69,29 +67,19 @@ func (v view) Words() int { return min(v.Heading()+1, 6) }
 // Word says how a guardrail went.
 func (v view) Word() string {
 	g, _ := v.Body.(transcript.Guardrail)
-	if g.State == transcript.StateOK {
-		return "passed"
-	}
-	return stateWord(g.State)
+	return cmp.Or(g.Verdict(), stateWord(g.State))
 }
 
-// Took spells milliseconds.
-func (v view) Took(n int64) string { return units.Span(time.Duration(n) * time.Millisecond) }
-
-// Delivered says what became of a message.
-func (v view) Delivered() string {
+// Became says what became of a message.
+func (v view) Became() string {
 	m, _ := v.Body.(transcript.Message)
-	switch {
-	case m.State != transcript.MessageDelivered:
-		return string(m.State)
-	case m.How == event.DeliveredLive && m.Turn > 0:
-		return fmt.Sprintf("delivered at turn %d of iteration %d", m.Turn, m.Iteration)
-	case m.How == event.DeliveredLive:
-		return "delivered into the running turn"
-	case m.How == event.DeliveredPrompt:
-		return fmt.Sprintf("delivered with the prompt of iteration %d", m.Iteration)
-	}
-	return "done"
+	return phrase.Capital(m.Became().String())
+}
+
+// Reply is the answer to a question.
+func (v view) Reply() phrase.Phrase {
+	q, _ := v.Body.(transcript.Question)
+	return q.Reply()
 }
 
 // Calls are the tools of the entry.

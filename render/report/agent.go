@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -22,26 +23,25 @@ func (f *Fold) ofAgent(e event.Event, p event.Payload) {
 		f.used(e, p)
 	case event.ToolCalled:
 		f.toolCalled(p)
-	case event.AgentLimited:
-		f.problem(e, "limited: "+strings.TrimSpace(string(p.Kind)+" "+p.Text))
 	case event.AgentFinished:
 		if p.Error != "" {
-			f.problem(e, "the turn ended with an error: "+p.Error)
+			f.problem(e, p)
 		}
-	case event.EffectFailed:
-		f.problem(e, string(p.Do)+" failed: "+p.Error)
-	case event.FaultRaised:
-		f.problem(e, "an error in ralph: "+p.Where+": "+p.Error)
-	case event.BreakerTripped:
-		f.problem(e, "no progress: "+p.Evidence)
+	case event.AgentLimited, event.EffectFailed, event.FaultRaised, event.BreakerTripped:
+		f.problem(e, p)
 	}
 }
 
 // problem notes what went wrong in the open iteration.
-func (f *Fold) problem(e event.Event, what string) {
+func (f *Fold) problem(e event.Event, p event.Payload) {
 	if f.open != nil && len(f.open.Problems) < problemsKept {
-		f.open.Problems = append(f.open.Problems, Problem{e.Seq, line(what)})
+		f.open.Problems = append(f.open.Problems, Problem{e.Seq, line(f.words(p))})
 	}
+}
+
+// words is the phrase of an event in one line.
+func (f *Fold) words(p event.Payload) string {
+	return phrase.Of(p, phrase.Known{Location: f.opt.Location}).Line()
 }
 
 // used counts what the agent used: for the iteration, and for the day.
@@ -238,7 +238,7 @@ func add(sum *Changes, c Changes) *Changes {
 }
 
 func (f *Fold) guardrailEnded(e event.Event, p event.GuardrailEnded) {
-	run := CheckRun{Name: line(p.Name), OK: p.OK, How: how(p), Seq: e.Seq, Took: p.Took}
+	run := CheckRun{Name: line(p.Name), OK: p.OK, How: phrase.Verdict(p), Seq: e.Seq, Took: p.Took}
 	if f.open != nil && len(f.open.Checks) < checksKept {
 		f.open.Checks = append(f.open.Checks, run)
 	}
@@ -257,23 +257,10 @@ func (f *Fold) guardrailEnded(e event.Event, p event.GuardrailEnded) {
 	if c.Runs++; !p.OK {
 		c.Failed++
 		if p.Message != nil {
-			printed := strings.Trim(text(render.GuardrailOutput(p.Message.Text)), "\n")
+			printed := strings.Trim(text(phrase.GuardrailOutput(p.Message.Text)), "\n")
 			c.Output = strings.ToValidUTF8(printed[max(0, len(printed)-outputKept):], "")
 		}
 	}
-}
-
-// how says in words how a guardrail ended.
-func how(p event.GuardrailEnded) string {
-	switch {
-	case p.OK:
-		return "passed"
-	case p.TimedOut:
-		return "timed out"
-	case p.Code < 0:
-		return "was ended by a signal"
-	}
-	return fmt.Sprintf("failed with exit code %d", p.Code)
 }
 
 // word returns a word of a closed list, clean: a journal from elsewhere may have any text there.
@@ -281,6 +268,13 @@ func word[T ~string](value T) T { return T(render.Clean(string(value))) }
 
 // line returns a foreign text in one line of bounded length, clean.
 func line(s string) string { return units.Cut(render.Clean(strings.TrimSpace(s)), lineKept) }
+
+func lines(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, line(text))
+	}
+	return all
+}
 
 // text returns a foreign text of several lines, clean.
 func text(s string) string { return string(render.CleanText(s)) }

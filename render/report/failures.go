@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Fault is something that went wrong in an iteration, with the event that says so.
@@ -36,7 +37,7 @@ func (p page) Faults() (all []Fault) {
 			}
 		}
 		for _, missing := range i.Refused {
-			add("the claim was refused: "+missing, i.Last)
+			add(refused(missing), i.Last)
 		}
 		if i.Unkept != "" {
 			add("not committed: "+i.Unkept, i.Last)
@@ -46,6 +47,11 @@ func (p page) Faults() (all []Fault) {
 		}
 	}
 	return all
+}
+
+// refused says that a claim was refused, and why.
+func refused(missing ...string) string {
+	return phrase.Of(event.CompletionRefused{Missing: missing}, phrase.Known{}).Line()
 }
 
 // Place is the name of the place on the page that shows an event: of an iteration that is a summary

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -155,7 +156,7 @@ func (f *Fold) ofLoop(e event.Event, p event.Payload) {
 		f.endWait(e.At)
 		r.Ended = time.Time{}
 		if p.Rules != nil {
-			f.prefer(p.Rules.Agents)
+			f.worker = render.Clean(phrase.First(p.Rules.Agents))
 		}
 		r.Project = cmp.Or(render.Clean(p.Project), r.Project)
 		if p.Task != nil {
@@ -189,7 +190,7 @@ func (f *Fold) started(p event.LoopStarted) {
 	r.Host, r.Version = render.Clean(p.Host), render.Clean(p.Version)
 	r.Task = taskOf(p.Task)
 	f.agent = render.Clean(cmp.Or(p.Agent.Name, p.Agent.Protocol))
-	f.prefer(p.Rules.Agents)
+	f.worker = render.Clean(phrase.First(p.Rules.Agents))
 }
 
 func taskOf(s event.Source) string {
@@ -197,13 +198,6 @@ func taskOf(s event.Source) string {
 		return line(s.Text.Text)
 	}
 	return line("the file " + s.File)
-}
-
-// prefer sets the agent that works when a runner begins or resumes the loop.
-func (f *Fold) prefer(agents []event.Agent) {
-	if f.worker = ""; len(agents) > 1 {
-		f.worker = render.Clean(agents[0].Name)
-	}
 }
 
 // wait begins a time that is no iteration. What was waited for before ends.
@@ -291,7 +285,8 @@ func (f *Fold) Report() *Report {
 		r.Name, r.Project = render.Clean(v.Name), render.Clean(v.Project)
 	}
 	if len(v.Agents) > 0 {
-		r.Agents, r.Reviewers = render.Roles(event.LoopStarted{Rules: event.Rules{Agents: v.Agents, Reviewers: v.Reviewers}})
+		working, reviewing := phrase.Roles(event.LoopStarted{Rules: event.Rules{Agents: v.Agents, Reviewers: v.Reviewers}})
+		r.Agents, r.Reviewers = lines(working), lines(reviewing)
 	}
 	r.Status, r.Reason, r.Waiting, r.Doing = word(v.Status), "", text(v.Waiting), v.Doing
 	if !v.Open {
@@ -324,8 +319,9 @@ func (f *Fold) Report() *Report {
 		}
 	}
 	for _, c := range v.Commands {
-		c.Kind, c.From, c.Text, c.Key, c.Val = word(c.Kind), render.Clean(c.From), text(c.Text), render.Clean(c.Key), render.Clean(c.Val)
-		r.Pending = append(r.Pending, c)
+		p := c.CommandReceived
+		p.Kind, p.From, p.Text, p.Key, p.Val = word(p.Kind), render.Clean(p.From), text(p.Text), render.Clean(p.Key), render.Clean(p.Val)
+		r.Pending = append(r.Pending, p)
 	}
 	slices.SortStableFunc(r.Tools, func(a, b ToolUse) int { return b.Times - a.Times })
 	return r

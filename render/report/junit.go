@@ -138,7 +138,7 @@ func (s *junitSuite) iteration(r *Report, i *Iteration, last bool) {
 	}
 	v = verdict{}
 	if len(i.Refused) > 0 {
-		why := fmt.Sprintf("the claim was refused: %s", strings.Join(i.Refused, "; "))
+		why := refused(i.Refused...)
 		if v.failed, v.text = why, strings.Join(i.Refused, "\n"); completed || !last {
 			v = verdict{skipped: why}
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Markdown writes the report of a loop as text, without what was said in it. Times of day are those
@@ -81,7 +81,7 @@ func (t *document) short(r *Report, in *time.Location) {
 	}
 	fact("Agent", "%s", strings.Join(r.Agents, ", then "))
 	if len(r.Reviewers) > 0 {
-		fact("Reviewed by", "%s", render.And(r.Reviewers))
+		fact("Reviewed by", "%s", phrase.And(r.Reviewers))
 	}
 	fact("Project", "%s", r.Project)
 	fact("Task", "%s", r.Task)

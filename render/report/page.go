@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // PageOptions say what a page of one loop shows.
@@ -37,7 +37,7 @@ var files embed.FS
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
 		"markdown": func(text string) template.HTML { return markup.Markdown(text, 4) },
-		"names":    render.And,
+		"names":    phrase.And,
 		"span":     Span,
 		"quantity": units.Quantity,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -223,12 +223,12 @@ func TestChangedIsOfTheIteration(t *testing.T) {
 		want    string
 	}{
 		"nothing":                   {[]event.Payload{begin, inspected(event.MomentEnd, "a", "x", 2, 10, 1)}, "nothing"},
-		"a new file":                {[]event.Payload{begin, inspected(event.MomentEnd, "a", "y", 3, 15, 1)}, "1 file, +5 -0, not committed"},
-		"what was known at its end": {[]event.Payload{inspected(event.MomentEnd, "a", "y", 3, 15, 1)}, "3 files, +15 -1, not committed"},
-		"commits of the agent":      {[]event.Payload{begin, made}, "3 files, +7 -0"},
+		"a new file":                {[]event.Payload{begin, inspected(event.MomentEnd, "a", "y", 3, 15, 1)}, "1 file +5 −0, not committed"},
+		"what was known at its end": {[]event.Payload{inspected(event.MomentEnd, "a", "y", 3, 15, 1)}, "3 files +15 −1, not committed"},
+		"commits of the agent":      {[]event.Payload{begin, made}, "3 files +7 −0"},
 		"of an unknown size":        {[]event.Payload{begin, unknown}, "2 commits"},
-		"commits and more":          {[]event.Payload{begin, some}, "3 files, +7 -0; not committed: 1 file, +4 -0"},
-		"a commit of ralph":         {[]event.Payload{begin, inspected(event.MomentEnd, "a", "y", 3, 15, 1), event.RepoCommitted{SHA: "c", Files: 3, Insertions: 15, Deletions: 1}}, "3 files, +15 -1"},
+		"commits and more":          {[]event.Payload{begin, some}, "3 files +7 −0; not committed: 1 file +4 −0"},
+		"a commit of ralph":         {[]event.Payload{begin, inspected(event.MomentEnd, "a", "y", 3, 15, 1), event.RepoCommitted{SHA: "c", Files: 3, Insertions: 15, Deletions: 1}}, "3 files +15 −1"},
 	} {
 		steps := []step{{0, started(event.Rules{})}, {0, event.IterationStarted{N: 1}}}
 		for _, p := range row.between {
@@ -246,10 +246,10 @@ func TestReportShowsWholeChange(t *testing.T) {
 	r := fold(t, events(step{0, started(event.Rules{})}, step{0, event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Changed: &event.Difference{Files: 2, Insertions: 26, Deletions: 4}}}))
 	r.Judge(report.Facts{Name: "night"})
 	var text bytes.Buffer
-	if err := report.Markdown(&text, r, time.UTC); err != nil || !strings.Contains(text.String(), "2 files, +26 -4") {
+	if err := report.Markdown(&text, r, time.UTC); err != nil || !strings.Contains(text.String(), "2 files +26 −4") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
-	if err := report.HTML(&text, r, t.TempDir(), report.PageOptions{}); err != nil || !strings.Contains(text.String(), "<dt>Changed</dt><dd>2 files, &#43;26 -4</dd>") {
+	if err := report.HTML(&text, r, t.TempDir(), report.PageOptions{}); err != nil || !strings.Contains(text.String(), "<dt>Changed</dt><dd>2 files &#43;26 −4</dd>") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 }

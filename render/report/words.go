@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Cost spells what was paid, as far as it is known.
@@ -105,7 +106,8 @@ func (i *Iteration) Changed() string {
 }
 
 func (c Changes) String() string {
-	return fmt.Sprintf("%s, +%d -%d", units.Quantity(c.Files, "file"), c.Insertions, c.Deletions)
+	changed := event.Difference(c)
+	return phrase.Changed(&changed)
 }
 
 // Short is the beginning of a commit's name.

@@ -20,7 +20,7 @@ type words struct {
 	thinking bool
 	done     bool
 	clean    render.Cleaner
-	text     []byte
+	text     strings.Builder // only grows, so that what was taken of it never changes
 }
 
 // call is a tool that may still run.
@@ -77,7 +77,7 @@ func (b *Builder) said(e event.Event, p event.AgentSaid, thinking bool) {
 	b.model(p.Parent)
 	key := string(e.Type) + "\x00" + p.Block
 	it := b.blocks[key]
-	if it != nil && len(it.words.text) >= wordsMost {
+	if it != nil && it.words.text.Len() >= wordsMost {
 		b.closeWords(it, e)
 		it = nil
 	}
@@ -95,7 +95,8 @@ func (b *Builder) said(e event.Event, p event.AgentSaid, thinking bool) {
 		b.blocks[key] = it
 	}
 	if len(text) > 0 {
-		it.words.text = it.words.clean.Append(it.words.text, text)
+		b.cleaned = it.words.clean.Append(b.cleaned[:0], text)
+		it.words.text.Write(b.cleaned)
 		b.touch(it, e)
 	}
 	if p.Final {

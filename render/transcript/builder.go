@@ -2,12 +2,12 @@ package transcript
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Options say what a transcript contains. The zero value is for a loop whose beginning is read.
@@ -20,11 +20,12 @@ type Options struct {
 
 // Builder makes entries of events. It belongs to one goroutine.
 type Builder struct {
-	opt   Options
-	notes render.Notes
+	opt  Options
+	news phrase.News
 
 	changed []*item // since the last Take
 	scratch []byte
+	cleaned []byte
 	newest  *item // the entry that began last
 
 	blocks     map[string]*item // blocks of words that are open
@@ -38,6 +39,7 @@ type Builder struct {
 	waiting    *item
 	paused     *item
 
+	name      string // of the loop
 	project   string
 	worker    string // the agent of the next iteration, if the loop has several
 	first     string // the preferred one
@@ -74,7 +76,6 @@ func New(o Options) *Builder {
 	}
 	return &Builder{
 		opt: o, project: o.Project,
-		notes:  render.Notes{Location: o.Location, Verbose: o.Verbose},
 		blocks: map[string]*item{}, calls: map[string]*call{}, guardrails: map[string]*item{}, messages: map[string]*item{},
 		questions: map[int]*question{},
 	}
@@ -82,9 +83,9 @@ func New(o Options) *Builder {
 
 // Resume sets what came before the first event. v is of the same loop and of the event before.
 func (b *Builder) Resume(v projector.View) {
-	b.project, b.opt.Maximum, b.refunded = v.Project, v.MaximumIterations, v.Refunded
+	b.name, b.project, b.opt.Maximum, b.refunded = render.Clean(v.Name), v.Project, v.MaximumIterations, v.Refunded
 	b.prefer(v.Agents)
-	b.notes.Resume(v)
+	b.news.Resume(v.Ticked, v.Boxes)
 	if b.first != "" {
 		b.worker = v.Agent
 	}
@@ -92,7 +93,7 @@ func (b *Builder) Resume(v projector.View) {
 		b.iteration = v.Iteration
 	}
 	for _, c := range v.Commands {
-		b.remember(c.ID, &item{Entry: Entry{Body: messageOf(c)}})
+		b.remember(c.ID, &item{Entry: Entry{Body: messageOf(c.CommandReceived)}})
 	}
 	for _, q := range v.Questions {
 		asked := event.QuestionAsked{Number: q.Number, Text: q.Text, Choices: q.Choices, Blocks: q.Blocks}
@@ -107,7 +108,7 @@ func (b *Builder) Add(e event.Event) {
 	}
 	p, err := event.Decode(e)
 	if err != nil {
-		b.begin(e, Note{word(e.Type), render.ToneWarning, render.Clean("event " + e.Seq.String() + " " + string(e.Type) + ": " + err.Error())})
+		b.begin(e, Note{word(e.Type), phrase.ToneWarning, render.Clean("event " + e.Seq.String() + " " + string(e.Type) + ": " + err.Error())})
 		return
 	}
 	if p == nil && !b.opt.Verbose {
@@ -118,11 +119,10 @@ func (b *Builder) Add(e event.Event) {
 	if shown {
 		return
 	}
-	b.notes.Day = e.At
-	notes, _ := b.notes.Of(p)
+	said := b.news.Of(p, phrase.Known{At: e.At, Day: e.At, Location: b.opt.Location, Verbose: b.opt.Verbose})
 	switch {
-	case len(notes) > 0:
-		b.begin(e, joined(e.Type, notes))
+	case said.Tone != phrase.ToneQuiet && said.Text != "":
+		b.begin(e, Note{word(e.Type), said.Tone, clean(said.String())})
 	case b.opt.Verbose:
 		b.begin(e, Detail{word(e.Type), render.Fields(e)})
 	}
@@ -136,30 +136,28 @@ func (b *Builder) ofNewer(e event.Event) {
 		b.newerNote = b.begin(e, nil)
 	}
 	b.newer.Add(e.Type)
-	b.newerNote.Body = Note{word(e.Type), render.ToneWarning, b.newer.String()}
+	b.newerNote.Body = Note{word(e.Type), phrase.ToneWarning, b.newer.String()}
 	b.touch(b.newerNote, e)
-}
-
-// joined makes one note of those of an event, as grave as the last, which is the gravest.
-func joined(t event.Type, notes []render.Note) Note {
-	texts := make([]string, len(notes))
-	for i, n := range notes {
-		texts[i] = clean(n.Text)
-	}
-	return Note{word(t), notes[len(notes)-1].Tone, strings.Join(texts, "\n")}
 }
 
 // Take returns the entries that began or changed since the last call, in the order in which they
 // began.
 func (b *Builder) Take() []Entry {
-	slices.SortStableFunc(b.changed, func(x, y *item) int { return int(int64(x.Seq) - int64(y.Seq)) })
 	entries := make([]Entry, 0, len(b.changed))
+	b.TakeEach(func(e Entry) { entries = append(entries, e) })
+	return entries
+}
+
+// TakeEach is Take for a reader that takes after each event.
+func (b *Builder) TakeEach(show func(Entry)) {
+	if len(b.changed) > 1 {
+		slices.SortStableFunc(b.changed, func(x, y *item) int { return int(int64(x.Seq) - int64(y.Seq)) })
+	}
 	for _, it := range b.changed {
 		it.touched = false
-		entries = append(entries, it.snapshot())
+		show(it.snapshot())
 	}
 	b.changed = b.changed[:0]
-	return entries
 }
 
 // snapshot returns the entry as it is now, without anything that the builder still changes.
@@ -167,7 +165,7 @@ func (it *item) snapshot() Entry {
 	e := it.Entry
 	switch {
 	case it.words != nil:
-		said := Words{Text: string(it.words.text), Done: it.words.done}
+		said := Words{Text: it.words.text.String(), Done: it.words.done}
 		if e.Body = said; it.words.thinking {
 			e.Body = Thinking(said)
 		}

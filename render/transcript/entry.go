@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Entry is one thing that a person sees as a unit.
@@ -90,11 +90,7 @@ type Iteration struct {
 	Title       string `json:"title,omitempty"`    // the first line of the story's title
 	Prompt      string `json:"prompt"`             // of a long one the beginning
 	PromptBytes int    `json:"promptBytes"`        // of all of it
-}
-
-// Number is the number of the iteration in words: "3 of 10".
-func (i Iteration) Number() string {
-	return units.Count{Begun: i.N, Refunded: i.Refunded, Maximum: i.Maximum}.Number()
+	Unkept      string `json:"unkept,omitempty"`   // why the work tree is not kept
 }
 
 // IterationEnd is the border at which an iteration ends, with its totals.
@@ -104,9 +100,11 @@ type IterationEnd struct {
 	Error             string         `json:"error,omitempty"`
 	Usage             event.Usage    `json:"usage"`
 	Tools             int            `json:"tools"`
+	ToolsFailed       int            `json:"-"`    // set by who counts them
 	Took              int64          `json:"took"` // milliseconds
 	Refunded          bool           `json:"refunded,omitempty"`
 	Progress          event.Progress `json:"progress,omitempty"`
+	Refusal           string         `json:"refusal,omitempty"` // as in iteration.ended
 	GuardrailsSkipped bool           `json:"guardrailsSkipped,omitempty"`
 }
 
@@ -231,7 +229,9 @@ type Message struct {
 	How       event.Delivery    `json:"how,omitempty"`
 	Iteration int               `json:"iteration,omitempty"` // that it was delivered in
 	Turn      int               `json:"turn,omitempty"`      // that it was delivered in, of a live delivery; from 1
+	Running   int               `json:"-"`                   // the iteration that ran when the loop took it
 	Why       string            `json:"why,omitempty"`       // it was refused
+	Doubt     string            `json:"-"`                   // what is not known of its sender
 }
 
 // Question is a question that the agent asked while it worked on.
@@ -280,7 +280,7 @@ type Commit struct {
 // Note is what an event says in words.
 type Note struct {
 	Type event.Type  `json:"type"`
-	Tone render.Tone `json:"tone"`
+	Tone phrase.Tone `json:"tone"`
 	Text string      `json:"text"`
 }
 
@@ -290,6 +290,8 @@ type Wait struct {
 	Until time.Time  `json:"until,omitzero"` // zero if it waits for a person
 	Why   string     `json:"why,omitempty"`  // what the person is needed for
 	Over  bool       `json:"over"`           // it no longer waits
+	// Question is the number of the one that a person has to answer; 0 for none.
+	Question int `json:"question,omitempty"`
 }
 
 // Pause is a pause that a person asked for.
@@ -300,6 +302,7 @@ type Pause struct {
 
 // End is the end of a loop.
 type End struct {
+	Name   string       `json:"name,omitempty"` // of the loop, if it is known
 	Status event.Status `json:"status"`
 	Reason event.Reason `json:"reason"`
 	Result string       `json:"result,omitempty"`

@@ -2,12 +2,11 @@ package transcript
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // ofLoop takes in what happens to the loop and its iterations.
@@ -19,14 +18,14 @@ func (b *Builder) ofLoop(e event.Event, p event.Payload) bool {
 		b.loopResumed(e, p)
 	case event.LoopConfigured:
 		b.opt.Maximum = p.Rules.MaximumIterations
-		b.begin(e, Note{e.Type, render.ToneGood, render.Clean(p.Key) + " is now " + render.Clean(p.Value)})
+		return false
 	case event.LoopPaused:
 		b.paused = b.begin(e, Pause{Why: clean(p.Why)})
 	case event.LoopUnpaused:
 		b.endPause(e)
 	case event.LoopWaiting:
 		b.endWait(e)
-		b.waiting = b.begin(e, Wait{For: word(p.For), Until: p.Until, Why: clean(p.Why)})
+		b.waiting = b.begin(e, Wait{For: word(p.For), Until: p.Until, Why: clean(p.Why), Question: p.Question})
 	case event.LoopWaited:
 		b.endWait(e)
 	case event.LoopEnded:
@@ -39,12 +38,12 @@ func (b *Builder) ofLoop(e event.Event, p event.Payload) bool {
 		b.worker = render.Clean(p.Name)
 		return false
 	case event.StoriesRead:
-		does, title := render.Story(p)
-		b.story, b.title = render.Clean(does), render.Clean(units.FirstLine(title))
-		b.stories = render.Clean(render.StoriesSum(p.Stories))
+		does, title := phrase.Story(p)
+		b.story, b.title = render.Clean(does), render.Clean(title)
+		b.stories = render.Clean(phrase.StoriesSum(p.Stories))
 		return false
 	case event.StoriesJudged:
-		b.stories = render.Clean(render.StoriesSum(p.Stories))
+		b.stories = render.Clean(phrase.StoriesSum(p.Stories))
 		return false
 	default:
 		return false
@@ -53,44 +52,29 @@ func (b *Builder) ofLoop(e event.Event, p event.Payload) bool {
 }
 
 func (b *Builder) loopStarted(e event.Event, p event.LoopStarted) {
-	b.project, b.opt.Maximum, b.refunded = p.Project, p.Rules.MaximumIterations, 0
-	agents := p.Rules.Agents
-	if len(agents) == 0 {
-		agents = []event.Agent{p.Agent}
-	}
-	b.prefer(agents)
-	l := Loop{Name: render.Clean(p.Name), Project: render.Clean(p.Project), Maximum: p.Rules.MaximumIterations}
-	l.Agents, l.Reviewers = render.Roles(p)
+	b.name, b.project, b.opt.Maximum, b.refunded = render.Clean(p.Name), p.Project, p.Rules.MaximumIterations, 0
+	b.prefer(p.Rules.Agents)
+	l := Loop{Name: b.name, Project: render.Clean(p.Project), Maximum: p.Rules.MaximumIterations}
+	working, reviewing := phrase.Roles(p)
+	l.Agents, l.Reviewers = cleanEach(working), cleanEach(reviewing)
 	b.begin(e, l)
 }
 
 // prefer sets the agent of the next iteration when a runner begins or resumes the loop.
 func (b *Builder) prefer(agents []event.Agent) {
-	b.first, b.worker = "", ""
-	if len(agents) > 1 {
-		b.first = render.Clean(agents[0].Name)
-		b.worker = b.first
-	}
+	b.first = render.Clean(phrase.First(agents))
+	b.worker = b.first
 }
 
 func (b *Builder) loopResumed(e event.Event, p event.LoopResumed) {
 	b.settle(e)
 	b.endWait(e)
 	b.worker = b.first
-	l := Loop{Resumed: true}
+	l := Loop{Name: b.name, Resumed: true, Notes: cleanEach(phrase.Found(p))}
 	if p.Rules != nil {
 		b.opt.Maximum = p.Rules.MaximumIterations
 		b.prefer(p.Rules.Agents)
 		l.Maximum = p.Rules.MaximumIterations
-	}
-	if p.Died {
-		l.Notes = append(l.Notes, "the previous runner had died")
-	}
-	for lost := p.Lost; lost != nil; lost = lost.Before {
-		l.Notes = append(l.Notes, render.Clean(fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", lost.Bytes, lost.Segment, lost.Kept)))
-	}
-	if p.Swept > 0 {
-		l.Notes = append(l.Notes, "ended "+units.Quantity(p.Swept, "process")+" of its agent that still ran")
 	}
 	b.begin(e, l)
 }
@@ -98,13 +82,13 @@ func (b *Builder) loopResumed(e event.Event, p event.LoopResumed) {
 func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
 	b.endPause(e)
 	b.endWait(e)
-	end := End{Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result), Why: clean(p.Why), Hint: clean(p.Hint), Changed: p.Changed}
+	end := End{Name: b.name, Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result), Why: clean(p.Why), Hint: clean(p.Hint), Changed: p.Changed}
 	if p.Status != event.StatusCompleted { // else Why says it
 		end.Stories = b.stories
 	}
 	for _, f := range p.Edited {
 		f.Path, f.How, f.Role = render.Clean(f.Path), word(f.How), word(f.Role)
-		f.Guardrails = nil // their names are in the notes of the edits
+		f.Guardrails = cleanEach(f.Guardrails)
 		end.Edited = append(end.Edited, f)
 	}
 	for _, q := range p.Questions {
@@ -117,7 +101,7 @@ func (b *Builder) iterationStarted(e event.Event, p event.IterationStarted) {
 	b.iteration, b.turn, b.answered, b.claim = p.N, 1, false, nil
 	b.begin(e, Iteration{
 		N: p.N, Refunded: b.refunded, Maximum: b.opt.Maximum, Agent: b.worker, Story: b.story, Title: b.title,
-		Prompt: clean(p.Prompt.Text), PromptBytes: p.Prompt.Bytes,
+		Prompt: clean(p.Prompt.Text), PromptBytes: p.Prompt.Bytes, Unkept: clean(p.Unkept),
 	})
 	b.story, b.title = "", ""
 }
@@ -137,7 +121,7 @@ func (b *Builder) iterationEnded(e event.Event, p event.IterationEnded) {
 	}
 	b.begin(e, IterationEnd{
 		N: p.N, Outcome: word(p.Outcome), Error: clean(p.Error), Usage: p.Usage, Tools: p.Tools, Took: p.Took,
-		Refunded: p.Refunded, Progress: word(p.Progress), GuardrailsSkipped: p.GuardrailsSkipped,
+		Refunded: p.Refunded, Progress: word(p.Progress), Refusal: clean(p.Refusal), GuardrailsSkipped: p.GuardrailsSkipped,
 	})
 }
 
@@ -178,6 +162,13 @@ func changedPaths(changes []byte) (paths []string) {
 		}
 	}
 	return paths
+}
+
+func cleanEach(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, render.Clean(text))
+	}
+	return all
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -3,8 +3,10 @@ package transcript
 import (
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // ofPeople takes in what people ask for and what becomes of it.
@@ -26,7 +28,7 @@ func (b *Builder) ofPeople(e event.Event, p event.Payload) bool {
 			return true
 		}
 		b.answer(e, p.ID, func(m *Message) {
-			m.State, m.How, m.Iteration = MessageDelivered, word(p.How), p.Iteration
+			m.State, m.How, m.Iteration, m.Running = MessageDelivered, word(p.How), p.Iteration, b.iteration
 			if p.How == event.DeliveredLive {
 				m.Iteration, m.Turn = e.Iter, b.turn
 			}
@@ -50,6 +52,7 @@ func messageOf(c event.CommandReceived) Message {
 	return Message{
 		ID: c.ID, Command: word(c.Kind), From: render.Clean(c.From), Text: clean(c.Text),
 		Key: render.Clean(c.Key), Value: render.Clean(c.Val), Question: c.Question, State: MessageQueued,
+		Doubt: clean(phrase.Doubt(c)),
 	}
 }
 
@@ -99,7 +102,7 @@ func (b *Builder) ofVerification(e event.Event, p event.Payload) bool {
 	case event.CompletionIgnored:
 		b.begin(e, Claim{How: word(p.How), State: ClaimIgnored, Text: clean(p.Text), Why: clean(p.Why)})
 	case event.RepoCommitted:
-		subject, _, _ := strings.Cut(p.Message, "\n")
+		subject := units.FirstLine(p.Message)
 		b.begin(e, Commit{
 			SHA: render.Clean(p.SHA), Subject: render.Clean(subject), Message: clean(p.Message),
 			Files: p.Files, Insertions: p.Insertions, Deletions: p.Deletions,
@@ -135,7 +138,7 @@ func (b *Builder) guardrailEnded(e event.Event, p event.GuardrailEnded) {
 	g.Code, g.TimedOut, g.Took = p.Code, p.TimedOut, milliseconds(p.Took)
 	g.Action, g.Log, g.Warning = render.Clean(p.Action), render.Clean(p.Log), clean(p.Warning)
 	if p.Message != nil {
-		g.Output = strings.Trim(clean(render.GuardrailOutput(p.Message.Text)), "\n")
+		g.Output = strings.Trim(clean(phrase.GuardrailOutput(p.Message.Text)), "\n")
 	}
 	it.Body = g
 	b.touch(it, e)

@@ -17,10 +17,10 @@ func TestQuestionIsKnownBeforeJournal(t *testing.T) {
 	head := running3().Summary
 	head.Status, head.Awaited, head.Waiting = event.StatusWaiting, 1, "a person: an answer to question 1: Tabs?"
 	b := newBench(t, Options{Head: head})
-	b.do(changesMsg{view: projector.View{Summary: head, Name: "demo"}})
+	b.do(changesMsg{view: projector.View{Summary: head, Identity: projector.Identity{Name: "demo"}}})
 	b.shows("needs you", "Tabs?")
 	b.types("yes", "<enter>", "no")
-	b.do(changesMsg{view: projector.View{Summary: head, Name: "demo", Questions: []projector.Question{{Number: 1, Text: "Tabs?"}}}})
+	b.do(changesMsg{view: projector.View{Summary: head, Identity: projector.Identity{Name: "demo"}, Questions: []projector.Question{{Number: 1, Text: "Tabs?"}}}})
 	b.types("<enter>")
 	if len(b.sentTo) != 2 {
 		t.Fatalf("sent %+v", b.sentTo)

@@ -142,7 +142,7 @@ func coarse(d time.Duration) string {
 	case d < time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	}
-	return render.Span(d.Truncate(time.Minute))
+	return units.Span(d.Truncate(time.Minute))
 }
 
 // elapsed is the time since the loop started, and the part of it in which an iteration was open.
@@ -170,7 +170,7 @@ func (m *model) cost() string {
 	if m.view.Cost == nil {
 		return "cost unknown"
 	}
-	return render.Cost(m.view.Cost)
+	return units.Cost(m.view.Cost)
 }
 
 func (m *model) tokens() string {
@@ -178,14 +178,14 @@ func (m *model) tokens() string {
 	if in == nil || out == nil || *in+*out == 0 {
 		return ""
 	}
-	return render.Tokens(*in+*out) + " tokens"
+	return units.Tokens(*in+*out) + " tokens"
 }
 
 func (m *model) context() string {
 	if m.use.Context <= 0 {
 		return ""
 	}
-	return "context " + render.Tokens(m.use.Context)
+	return "context " + units.Tokens(m.use.Context)
 }
 
 func (m *model) agent() string {

@@ -103,7 +103,7 @@ type overlay interface {
 func newModel(ctx context.Context, o Options) *model {
 	m := &model{
 		o: o, ctx: ctx, conv: conversation.New(), now: o.Now(), columns: 80, rows: 24, stopSeek: func() {},
-		view: projector.View{Summary: o.Head, Name: o.Name},
+		view: projector.View{Summary: o.Head, Identity: projector.Identity{Name: o.Name}},
 	}
 	if o.Replay != nil {
 		m.o.ReadOnly = true

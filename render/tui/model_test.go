@@ -83,8 +83,8 @@ func newBench(t *testing.T, o Options) *bench {
 func running3() projector.View {
 	cost := 0.42
 	return projector.View{
-		Summary: registry.Summary{Seq: 12, Status: event.StatusRunning, Iteration: 3, MaximumIterations: 10, Since: noon.Add(-12 * time.Minute), At: noon, Cost: &cost, Agent: "pi"},
-		Name:    "demo", Begun: 3, Open: true,
+		Summary:  registry.Summary{Seq: 12, Status: event.StatusRunning, Iteration: 3, MaximumIterations: 10, Since: noon.Add(-12 * time.Minute), At: noon, Cost: &cost, Agent: "pi"},
+		Identity: projector.Identity{Name: "demo"}, Work: projector.Work{Begun: 3, Open: true},
 	}
 }
 

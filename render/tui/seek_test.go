@@ -87,7 +87,7 @@ func TestSeekReadsAllSegments(t *testing.T) {
 		}
 	}
 	seq, err := beginningOf(dir, 7)
-	if err != nil || find("iteration\n7", seq, true) == "" {
+	if err != nil || find("iteration 7", seq, true) == "" {
 		t.Errorf("iteration 7 begins at %d, %v", seq, err)
 	}
 }

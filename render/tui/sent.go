@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -89,26 +88,9 @@ func (m *model) settle(e transcript.Entry) {
 			m.line.set(message.Text)
 		}
 		if c.command.ID == message.ID && c.until.IsZero() {
-			c.state, c.note, c.until = message.State, outcomeOf(message), m.now.Add(settledShown)
+			c.state, c.note, c.until = message.State, message.Became().String(), m.now.Add(settledShown)
 		}
 	}
-}
-
-// outcomeOf says in words what became of a message.
-func outcomeOf(m transcript.Message) string {
-	switch {
-	case m.State == transcript.MessageRefused:
-		return "refused: " + m.Why
-	case m.State == transcript.MessageQueued, m.State == transcript.MessageWithdrawn:
-		return string(m.State)
-	case m.How == "live" && m.Turn > 0:
-		return fmt.Sprintf("delivered at turn %d", m.Turn)
-	case m.How == "prompt" && m.Iteration > 0:
-		return fmt.Sprintf("delivered with the prompt of iteration %d", m.Iteration)
-	case m.How == "loop":
-		return "done"
-	}
-	return "delivered"
 }
 
 // forget removes the commands whose outcome was shown long enough.

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -328,10 +329,10 @@ func (s *side) lines(m *model, columns, rows int) []string {
 		}
 		parts := []string{fmt.Sprintf("%4d", item.n), padded(render.Clean(outcome), 8)}
 		if item.took > 0 {
-			parts = append(parts, padded(render.Span(item.took), 6))
+			parts = append(parts, padded(units.Span(item.took), 6))
 		}
 		if item.usd != nil {
-			parts = append(parts, render.Cost(item.usd))
+			parts = append(parts, units.Cost(item.usd))
 		}
 		if item.commit != "" {
 			parts = append(parts, "commit")

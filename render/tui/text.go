@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
-// plainText is all text of an entry that a person may look for.
+// plainText is all text of an entry that a person may look for: its phrase, and what it unfolds.
 func plainText(e transcript.Entry) string {
 	var text []string
 	add := func(parts ...string) { text = append(text, parts...) }
@@ -16,14 +17,8 @@ func plainText(e transcript.Entry) string {
 		return b.Text
 	case transcript.Thinking:
 		return b.Text
-	case transcript.Note:
-		return b.Text
-	case transcript.Loop:
-		add(b.Name, b.Project, strings.Join(b.Agents, " "), strings.Join(b.Reviewers, " "), strings.Join(b.Notes, "\n"))
 	case transcript.Iteration:
-		add("iteration", b.Number(), b.Agent, b.Prompt)
-	case transcript.IterationEnd:
-		add(string(b.Outcome), b.Error)
+		add(b.Prompt)
 	case transcript.Tools:
 		for _, c := range b.Calls {
 			add(c.Name, c.About, c.Output)
@@ -36,25 +31,17 @@ func plainText(e transcript.Entry) string {
 			add(t.Text)
 		}
 	case transcript.Guardrail:
-		add("guardrail", b.Name, b.Output, b.Warning)
+		add(b.Output, b.Warning)
 	case transcript.Message:
-		add(string(b.Command), b.Text, b.Key, b.Value, b.Why)
+		add(b.Became().String())
 	case transcript.Question:
-		add("question", b.Text, strings.Join(b.Choices, "\n"), b.Answer)
-	case transcript.Claim:
-		add(b.Text, b.Why, strings.Join(b.Missing, "\n"))
+		add(b.Reply().String())
 	case transcript.Commit:
-		add("commit", b.SHA, b.Message)
-	case transcript.Wait:
-		add(b.Why)
-	case transcript.Pause:
-		add(b.Why)
+		add(b.SHA, b.Message)
 	case transcript.End:
-		add(string(b.Status), string(b.Reason), b.Why, b.Hint)
-	case transcript.Detail:
-		add(b.Text)
+		add(b.Stories, b.Hint)
 	}
-	return strings.Join(text, "\n")
+	return strings.Join(append(text, e.Phrase(phrase.Known{}).String()), "\n")
 }
 
 // What a person jumps to, by name.

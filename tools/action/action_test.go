@@ -333,7 +333,6 @@ const worker = "iteration\n  say I work.\n  write hello.txt hello\n  use in=100 
 func (j *job) agent(scenario string) {
 	j.write("work.rehearsal", scenario)
 	j.inputs["agent"] = program + " rehearse work.rehearsal"
-	j.inputs["settings"] = "agent.protocol=rehearsal\n" + j.inputs["settings"]
 }
 
 func TestLoopCompletes(t *testing.T) {

@@ -22,7 +22,7 @@ const (
 type Dialect struct {
 	profile     *profile
 	dir         string
-	permissions string // agent.permissions
+	permissions string // one of those of [agent.Spec]
 	// of each session; empty if nothing has to be chosen there
 	wants struct{ model, thinking string }
 

@@ -101,7 +101,7 @@ func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 	case result.Get("models").IsObject():
 		out.Reply = append(out.Reply, d.askSession(d.modelChosen, "session/set_model", object{"modelId": d.wants.model}))
 	default:
-		d.cannotBegin("model", failureText("the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"), out)
+		d.cannotBegin("model", failureText("the agent offers no choice of models: leave its model out, or choose it with its flags"), out)
 	}
 }
 

@@ -30,7 +30,7 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 	out.Add(event.AgentNoticed{What: out.Name("", method), Text: "refused"})
 }
 
-// permission allows what agent.permissions allow and rejects all else, preferably once and not
+// permission allows what its permissions allow and rejects all else, preferably once and not
 // always: it changes no settings of the agent. While the turn is cancelled, ACP wants each such
 // request to be answered as cancelled.
 func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 )
 
-// Command returns the argv of the agent as an ACP server. Flags of the user, in agent.command or
-// agent.flags, replace those made from settings. A model without a flag for it is chosen in each
+// Command returns the argv of the agent as an ACP server. Flags of the user, in its command or
+// flags, replace those made from settings. A model without a flag for it is chosen in each
 // session.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	argv, err := spec.Argv(nil)
@@ -31,7 +31,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		argv.AddValue(p.model, model)
 	}
 	if provider != "" {
-		return agent.Command{}, fmt.Errorf("acp: %s takes no agent.provider: choose it in its own settings", p.name)
+		return agent.Command{}, fmt.Errorf("acp: %s takes no provider: choose it in its own settings", p.name)
 	}
 	d.permissions = spec.Permissions
 	may, lax := "everything: what it asks about is allowed", false

@@ -25,8 +25,8 @@ func TestCommand(t *testing.T) {
 		{"Qwen Code asks no person", "qwen", agent.Spec{Command: []string{"qwen"}}, "qwen --acp --yolo"},
 		{"unless the user has it ask", "qwen", agent.Spec{Command: []string{"qwen"}, Flags: []string{"--approval-mode=default"}}, "qwen --acp --approval-mode=default"},
 		{"nothing is added to what is not known", "my-acp", agent.Spec{Command: []string{"my-acp", "--stdio"}}, "my-acp --stdio"},
-		{"a provider that has no place is an error", "gemini", agent.Spec{Command: []string{"gemini"}, Provider: "p"}, "error: acp: gemini takes no agent.provider: choose it in its own settings"},
-		{"no command is an error", "gemini", agent.Spec{}, "error: acp: agent.command is empty"},
+		{"a provider that has no place is an error", "gemini", agent.Spec{Command: []string{"gemini"}, Provider: "p"}, "error: acp: gemini takes no provider: choose it in its own settings"},
+		{"no command is an error", "gemini", agent.Spec{}, "error: acp: its command is empty"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

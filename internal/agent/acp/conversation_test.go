@@ -369,7 +369,7 @@ func TestModelChosenInSession(t *testing.T) {
 		k := newTalk(t, "kimi", agent.Spec{Model: "m2"})
 		k.open("go")
 		k.greet()
-		k.expect("facts", k.facts, "finished error model: the agent offers no choice of models: leave agent.model out, or choose it with agent.flags")
+		k.expect("facts", k.facts, "finished error model: the agent offers no choice of models: leave its model out, or choose it with its flags")
 	})
 }
 

@@ -32,7 +32,7 @@
 //
 // # Permissions, files, terminals
 //
-// ralph answers each request for permission at once: it allows what agent.permissions allow, once
+// ralph answers each request for permission at once: it allows what its permissions allow, once
 // rather than always, and rejects all else. Files and terminals are not offered: the agent's own
 // are the same ones.
 //

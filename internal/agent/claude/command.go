@@ -49,7 +49,7 @@ var providers = map[string]string{
 	"bedrock": "CLAUDE_CODE_USE_BEDROCK=1", "vertex": "CLAUDE_CODE_USE_VERTEX=1", "foundry": "CLAUDE_CODE_USE_FOUNDRY=1",
 }
 
-// Command returns the argv of Claude Code. Flags of the user, in agent.command or agent.flags,
+// Command returns the argv of Claude Code. Flags of the user, in its command or flags,
 // replace the ones made from settings. A format other than stream-json and a provider that Claude
 // does not have are errors.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
@@ -111,7 +111,7 @@ func (d *Dialect) partial(argv *agent.Argv, program []string) (add bool, notice 
 }
 
 // TextCommand is Claude Code as a plain program that takes its prompt on stdin and prints its
-// answer: agent.protocol text.
+// answer: protocol text.
 func TextCommand(spec agent.Spec) (agent.Command, error) {
 	argv, err := spec.Argv(flagName)
 	if err != nil {
@@ -150,7 +150,7 @@ func complete(argv *agent.Argv, spec agent.Spec, asks bool) (agent.Command, erro
 	case known:
 		env = append(env, variable)
 	case spec.Provider != "" && spec.Provider != "anthropic":
-		return agent.Command{}, fmt.Errorf("claude: agent.provider %q is none of anthropic, bedrock, vertex, foundry", spec.Provider)
+		return agent.Command{}, fmt.Errorf("claude: its provider %q is none of anthropic, bedrock, vertex, foundry", spec.Provider)
 	}
 	may := permit(argv, spec, asks)
 	argv.AddValue("--model", spec.Model)
@@ -165,7 +165,7 @@ func complete(argv *agent.Argv, spec agent.Spec, asks bool) (agent.Command, erro
 	}
 	var notice string
 	if hooks := spec.OwnHooks(fileTools...); argv.Has("--settings") && len(hooks) > 0 {
-		notice = "agent.flags has --settings, so ralph's hooks are not given to claude: 'ralph plugin install claude' does that"
+		notice = "its flags have --settings, so ralph's hooks are not given to claude: 'ralph plugin install claude' does that"
 	} else if len(hooks) > 0 {
 		argv.Add("--settings", hookSettings(hooks))
 	}
@@ -217,7 +217,7 @@ func permit(argv *agent.Argv, spec agent.Spec, asks bool) (may string) {
 	return may
 }
 
-// flagName returns a flag of the user by its long name. In agent.command only long flags count: it
+// flagName returns a flag of the user by its long name. In its command only long flags count: it
 // may be a wrapper such as `docker run -p 80:80 …`.
 func flagName(word string, command bool) string {
 	if command && strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") {

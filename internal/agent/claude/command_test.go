@@ -95,8 +95,8 @@ func TestCommand(t *testing.T) {
 		{"text cannot be driven", agent.Spec{Command: []string{"claude"}, Flags: []string{"--output-format=text"}},
 			"error: claude: --output-format text cannot be driven: leave it out", ""},
 		{"an unknown provider is an error", agent.Spec{Command: []string{"claude"}, Provider: "openai"},
-			`error: claude: agent.provider "openai" is none of anthropic, bedrock, vertex, foundry`, ""},
-		{"no command is an error", agent.Spec{}, "error: claude: agent.command is empty", ""},
+			`error: claude: its provider "openai" is none of anthropic, bedrock, vertex, foundry`, ""},
+		{"no command is an error", agent.Spec{}, "error: claude: its command is empty", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// forbidden is the answer to what agent.permissions do not allow.
+// forbidden is the answer to what its permissions do not allow.
 const forbidden = "The permissions of this loop do not allow that, and no person is there to ask. Find another way. " +
 	"If there is none, end your answer with a line that says what you need: <blocked>what you need</blocked>"
 

@@ -23,7 +23,7 @@
 // With --include-partial-messages the API's own stream comes along, and words are reported as they
 // are written; without it Claude is silent until a block is complete. A program that does not know
 // the flag would refuse to start, so `claude --help` is asked once in a run of the loop. Another
-// program that speaks as Claude does is not asked and does not get the flag; agent.flags can add
+// program that speaks as Claude does is not asked and does not get the flag; its flags can add
 // it.
 //
 // # Permissions

@@ -19,7 +19,7 @@ type variant struct {
 	// waits says that it waits without end for an answer to what it asks, so that it can only be
 	// started if it asks nothing.
 	waits bool
-	model []string // the flags that take agent.model; the first is added
+	model []string // the flags that take the model; the first is added
 
 	// prompt is the flag in front of the prompt if that is the last argument; empty if it is
 	// written to stdin.
@@ -59,7 +59,7 @@ func newVariant(v *variant) *Dialect {
 	return d
 }
 
-// AmpTextCommand is Amp as a plain program that prints its answer: agent.protocol text.
+// AmpTextCommand is Amp as a plain program that prints its answer: protocol text.
 func AmpTextCommand(spec agent.Spec) (agent.Command, error) {
 	plain := amp
 	plain.flags = nil
@@ -86,7 +86,7 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 		}
 	}
 	if spec.Provider != "" {
-		return agent.Command{}, fmt.Errorf("%s: it takes no agent.provider: choose it in its own settings", v.name)
+		return agent.Command{}, fmt.Errorf("%s: it takes no provider: choose it in its own settings", v.name)
 	}
 	if !argv.Has(v.model...) {
 		argv.AddValue(v.model[0], spec.Model)
@@ -116,7 +116,7 @@ func (v *variant) permit(spec agent.Spec, argv *agent.Argv, command *agent.Comma
 		argv.Add(v.yes[0])
 		command.May = "everything (" + v.yes[0] + ")"
 	case v.waits:
-		return fmt.Errorf("%s: with agent.permissions %s it would wait for a person without end: leave agent.protocol out, so that ralph uses ACP",
+		return fmt.Errorf("%s: with permissions %s it would wait for a person without end: leave its protocol out, so that ralph uses ACP",
 			v.name, spec.Permissions)
 	default:
 		command.May, command.Lax = "what its own settings allow", true

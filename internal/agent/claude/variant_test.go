@@ -32,9 +32,9 @@ func TestCommandsOfVariants(t *testing.T) {
 		{"a person may want to be asked", NewQwen(), agent.Spec{Command: []string{"qwen"}, Flags: []string{"--approval-mode=auto-edit"}},
 			"qwen --input-format stream-json --output-format stream-json --approval-mode=auto-edit"},
 		{"Qwen would wait for an answer", NewQwen(), agent.Spec{Command: []string{"qwen"}, Permissions: agent.PermitWorkspace},
-			"error: qwen: with agent.permissions workspace it would wait for a person without end: leave agent.protocol out, so that ralph uses ACP"},
+			"error: qwen: with permissions workspace it would wait for a person without end: leave its protocol out, so that ralph uses ACP"},
 		{"Amp has no flag for that", NewAmp(), agent.Spec{Command: []string{"amp"}, Permissions: agent.PermitWorkspace, Prompt: "go"}, "amp --stream-json -x go"},
-		{"a provider has no place", NewQwen(), agent.Spec{Command: []string{"qwen"}, Provider: "p"}, "error: qwen: it takes no agent.provider: choose it in its own settings"},
+		{"a provider has no place", NewQwen(), agent.Spec{Command: []string{"qwen"}, Provider: "p"}, "error: qwen: it takes no provider: choose it in its own settings"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

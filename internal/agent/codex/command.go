@@ -36,7 +36,7 @@ var granted = []string{
 // without end and reports nothing.
 var disabled = []string{"features.goals", "features.unbounded_connection_retries"}
 
-// sandboxes are Codex's words for agent.permissions, and what they come to.
+// sandboxes are Codex's words for permissions, and what they come to.
 var sandboxes = map[string]struct{ word, may string }{
 	agent.PermitFull:      {fullAccess, "everything (danger-full-access)"},
 	agent.PermitWorkspace: {"workspace-write", "change files in its folder and in temporary ones, and read everything (workspace-write)"},
@@ -64,7 +64,7 @@ type option struct {
 	words       []string // as they were given
 }
 
-// options are what the user gave, in agent.command after the program and in agent.flags.
+// options are what the user gave, in its command after the program and in its flags.
 type options struct {
 	program []string
 	mode    string // exec, app-server, or "" if the user did not say
@@ -97,11 +97,11 @@ func (o options) has(names ...string) bool {
 
 // Command returns the argv of the app-server, or of `codex exec`: for a commit message, if the user
 // said so, and, with a notice, if the program has no app-server that can be used. Options of the
-// user, in agent.command or agent.flags, replace the ones made from settings; those that the
+// user, in its command or flags, replace the ones made from settings; those that the
 // app-server takes with each thread only are given there.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
-		return agent.Command{}, errors.New("codex: agent.command is empty")
+		return agent.Command{}, errors.New("codex: its command is empty")
 	}
 	given, err := parse(spec)
 	if err != nil {
@@ -127,7 +127,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		case "--json", "--skip-git-repo-check", "--ephemeral", "--color": // so it is anyway
 		default:
 			if slices.Contains(execOnly, opt.name) {
-				return agent.Command{}, fmt.Errorf("codex: %s is an option of codex exec: begin agent.flags with exec, which cannot be steered", opt.name)
+				return agent.Command{}, fmt.Errorf("codex: %s is an option of codex exec: begin its flags with exec, which cannot be steered", opt.name)
 			}
 			argv = append(argv, opt.words...)
 		}
@@ -210,14 +210,14 @@ func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Com
 }
 
 // TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its
-// answer: agent.protocol text. It prints what it does meanwhile to stderr.
+// answer: protocol text. It prints what it does meanwhile to stderr.
 func TextCommand(spec agent.Spec, find func(program string) string, ask agent.Ask) (agent.Command, error) {
 	given, err := parse(spec)
 	if err != nil {
 		return agent.Command{}, err
 	}
 	if given.mode == "app-server" {
-		return agent.Command{}, errors.New("codex: app-server is no plain program: leave it out, or leave agent.protocol out")
+		return agent.Command{}, errors.New("codex: app-server is no plain program: leave it out, or leave its protocol out")
 	}
 	d := New(find, ask)
 	given.program = d.native(given.program)

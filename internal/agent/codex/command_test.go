@@ -110,10 +110,10 @@ func TestRefusedOptions(t *testing.T) {
 		spec agent.Spec
 		want string
 	}{
-		"nothing":                   {agent.Spec{Command: []string{}}, "agent.command is empty"},
+		"nothing":                   {agent.Spec{Command: []string{}}, "its command is empty"},
 		"a session that is resumed": {agent.Spec{Command: []string{"codex"}, Flags: []string{"exec", "resume", "--last"}}, `"resume" cannot be driven`},
 		"a prompt":                  {agent.Spec{Command: []string{"codex", "fix it"}}, `"fix it" cannot be driven`},
-		"an option of exec alone":   {agent.Spec{Command: []string{"codex"}, Flags: []string{"--profile", "x"}}, "begin agent.flags with exec"},
+		"an option of exec alone":   {agent.Spec{Command: []string{"codex"}, Flags: []string{"--profile", "x"}}, "begin its flags with exec"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := New(nil, nil).Command(row.spec); err == nil || !strings.Contains(err.Error(), row.want) {
@@ -209,7 +209,7 @@ func TestTextCommand(t *testing.T) {
 		"it prints text, and no person is asked": {agent.Spec{}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest},
 		"exec is not said twice":                 {agent.Spec{Flags: []string{"e", "-o", "last.txt"}}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest + " -o last.txt"},
 		"the user's flags win":                   {agent.Spec{Model: "m", Flags: []string{"-m", "mine", "-s", "read-only"}}, "codex exec --skip-git-repo-check --ephemeral" + rest + " -m mine -s read-only"},
-		"the app-server prints no text":          {agent.Spec{Flags: []string{"app-server"}}, "error: codex: app-server is no plain program: leave it out, or leave agent.protocol out"},
+		"the app-server prints no text":          {agent.Spec{Flags: []string{"app-server"}}, "error: codex: app-server is no plain program: leave it out, or leave its protocol out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.spec.Command = []string{"codex"}

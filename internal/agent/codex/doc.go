@@ -17,7 +17,7 @@
 // holds nothing of the one before. A steer reaches the model with the result of the tool that runs;
 // where text is being written, Codex drops that answer and asks again.
 //
-// `codex exec --json` is chosen by agent.flags that begin with exec, for the prompt that asks for a
+// `codex exec --json` is chosen by flags that begin with exec, for the prompt that asks for a
 // commit message, and for a program that has no app-server, or one that is older than 0.104.0. The
 // program's help is read first ([agent.Ask]), since such a program may take the word app-server for
 // a prompt. It cannot be steered, and reports errors in words alone.

@@ -30,18 +30,20 @@ type Keys struct {
 	event.Keys
 	// Place is where the agent's login was found, or may be: a path, a variable, or a description.
 	Place string
+	// setting is the key that decides it: agents.claude.passKeys.
+	setting string
 }
 
-// DecideKeys decides which keys of an environment an agent gets: those that agent.passKeys names.
-// If it names none, the agent gets all keys if it has no login of its own, and none otherwise. A
+// DecideKeys decides which keys of an environment an agent gets: those that its passKeys name.
+// If they name none, the agent gets all keys if it has no login of its own, and none otherwise. A
 // login that may exist counts as one, because usage of a key is paid for separately.
 func DecideKeys(a config.Agent, environ []string) Keys {
 	known, _ := a.Known()
 	variables := variablesOf(environ)
-	var k Keys
+	k := Keys{setting: a.Key() + ".passKeys"}
 	var present []string
 	for _, name := range known.Keys {
-		if _, own := a.Env[name]; variables[name] != "" && !own { // agent.env replaces it
+		if _, own := a.Env[name]; variables[name] != "" && !own { // its env replaces it
 			present = append(present, name)
 		}
 	}
@@ -79,11 +81,11 @@ func (k Keys) Dropped(a config.Agent) []string {
 func (k Keys) Message(program string) string {
 	switch k.Why {
 	case KeysForNoLogin:
-		return fmt.Sprintf("%s pays with %s: no login of its own is found; agent.passKeys=false withholds it", program, joinNames(k.Passed))
+		return fmt.Sprintf("%s pays with %s: no login of its own is found; %s=false withholds it", program, joinNames(k.Passed), k.setting)
 	case KeysForLogin:
-		return fmt.Sprintf("%s uses its own login (%s) and is not given %s; agent.passKeys=true hands it on", program, k.Place, joinNames(k.Withheld))
+		return fmt.Sprintf("%s uses its own login (%s) and is not given %s; %s=true hands it on", program, k.Place, joinNames(k.Withheld), k.setting)
 	case KeysForUnknown:
-		return fmt.Sprintf("%s may have a login of its own (%s) and is not given %s; agent.passKeys=true hands it on", program, k.Place, joinNames(k.Withheld))
+		return fmt.Sprintf("%s may have a login of its own (%s) and is not given %s; %s=true hands it on", program, k.Place, joinNames(k.Withheld), k.setting)
 	}
 	return ""
 }
@@ -99,12 +101,12 @@ func (k Keys) Event() *event.Keys {
 }
 
 // Hint returns how a person logs in, given the agent's own instructions. If a key was withheld, it
-// mentions agent.passKeys.
+// mentions the setting.
 func (k Keys) Hint(login string) string {
 	if len(k.Withheld) == 0 || login == "" {
 		return login
 	}
-	return login + ", or hand on " + joinNames(k.Withheld) + ", which is set and withheld, with agent.passKeys=true"
+	return login + ", or hand on " + joinNames(k.Withheld) + ", which is set and withheld, with " + k.setting + "=true"
 }
 
 // AgentEnv returns the variables in the settings of an agent, as NAME=value.

@@ -19,7 +19,9 @@ import (
 // Secrets returns the values in settings that may be credentials, as NAME=value, from which the
 // redactor chooses by name: variables of agents, and flags of agents and guardrails.
 func Secrets(s config.Settings) []string {
-	entries := AgentSecrets(slices.Concat(s.Candidates(), s.Reviewers()))
+	// Also of agents that are not chosen: config.json has them all.
+	named := slices.Collect(maps.Values(s.Agents))
+	entries := AgentSecrets(slices.Concat(named, s.Candidates(), s.Reviewers()))
 	for _, g := range s.Guardrails {
 		entries = append(entries, redact.Arguments(unquoted(g.Command))...)
 	}

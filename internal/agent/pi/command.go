@@ -14,7 +14,7 @@ var sessionFlags = []string{
 }
 
 // Command returns the argv of pi in RPC mode. Flags of the user, in
-// agent.command or agent.flags, replace the ones made from settings; another --mode is an error.
+// its command or flags, replace the ones made from settings; another --mode is an error.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	argv, err := spec.Argv(nil)
 	if err != nil {

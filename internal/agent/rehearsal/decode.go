@@ -45,7 +45,7 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 }
 
 // refused ends a turn that cannot begin: it was aborted before the player was ready, or
-// agent.command names another version of ralph, whose lines may mean other things.
+// the command names another version of ralph, whose lines may mean other things.
 func (d *Dialect) refused() event.Payload {
 	foreign := d.version != 0 && d.version != player.Version
 	switch {

@@ -7,7 +7,7 @@
 //	write(d.Open(agent.Prompt{Text: "…", Iteration: 1}))
 //	d.Decode(line, agent.Stdout, &out)
 //
-// The settings are agent.command "ralph rehearse demo" or, with agent.protocol
+// The agent is "ralph rehearse demo" or, with protocol
 // "rehearsal", the name of the scenario alone.
 //
 // # Guarantees

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Placeholder is where the prompt goes in agent.command and agent.flags.
+// Placeholder is where the prompt goes in its command and flags.
 const Placeholder = "{prompt}"
 
 // longestArgument is what one argument can hold: Linux gives it 32 pages with its
@@ -58,7 +58,7 @@ func NewKnown(command func(agent.Spec) (agent.Command, error)) *Dialect {
 // gets no other help.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
-		return agent.Command{}, errors.New("text: agent.command is empty")
+		return agent.Command{}, errors.New("text: its command is empty")
 	}
 	argv := slices.Concat(spec.Command, spec.Flags)
 	if d.known != nil && !slices.ContainsFunc(argv, func(arg string) bool { return strings.Contains(arg, Placeholder) }) {
@@ -83,10 +83,10 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 func fits(argument string) error {
 	switch {
 	case len(argument) > longestArgument:
-		return fmt.Errorf("text: an argument of %d bytes is longer than the system takes: without %s in agent.command the prompt comes on stdin",
+		return fmt.Errorf("text: an argument of %d bytes is longer than the system takes: without %s in its command the prompt comes on stdin",
 			len(argument), Placeholder)
 	case strings.ContainsRune(argument, 0):
-		return fmt.Errorf("text: the prompt holds a NUL and cannot be an argument: without %s in agent.command it comes on stdin", Placeholder)
+		return fmt.Errorf("text: the prompt holds a NUL and cannot be an argument: without %s in its command it comes on stdin", Placeholder)
 	}
 	return nil
 }

@@ -343,6 +343,27 @@ func TestEngineSyncsBeforeIrrevocableEffect(t *testing.T) {
 	})
 }
 
+// The agent of a fleet reads its own steps in the journal, and takes them.
+func TestEngineSyncsStepsOfFleets(t *testing.T) {
+	journal := &memJournal{clock: func() time.Time { return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC) }}
+	engine := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}}
+	for _, p := range []event.Payload{
+		event.FleetOpened{Parallel: 1, Tasks: []event.FleetTask{{ID: "a", Loop: "x-a"}}},
+		event.FleetDecided{Do: event.FleetBegin, Task: "a"},
+		event.FleetObserved{Task: "a", What: event.FleetStarted},
+	} {
+		if err := engine.Step([]event.Draft{event.Encode(p, "fleet")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"append fleet.opened", "append fleet.decided", "sync", "append fleet.observed"}; !slices.Equal(journal.asked, want) {
+		t.Errorf("%q, want %q", journal.asked, want)
+	}
+	if task := engine.State().Fleet.Task("a"); task == nil || task.Step != event.FleetWorking {
+		t.Errorf("%+v", task)
+	}
+}
+
 func TestEngineSyncsBeforeCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)

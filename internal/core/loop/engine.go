@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -71,6 +72,12 @@ func (e *Engine) Fold(events []event.Event) error {
 func (e *Engine) Step(drafts []event.Draft) error {
 	if err := e.append(drafts); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(drafts, func(d event.Draft) bool { return d.Type == event.TypeFleetDecided }) {
+		err := e.Sync() // the agent of a fleet carries it out once it finds it in the journal
+		if err != nil {
+			return err
+		}
 	}
 	for range maxSteps {
 		rule, decisions := Why(&e.state)

@@ -41,6 +41,7 @@ var table = []struct {
 	{"an agent that cannot be started ends the loop", unstartable},
 	{"an agent that is blocked ends the loop", blocked},
 	{"a limit ends the loop", limited},
+	{"what the next iteration may have to wait for is observed", scheduled},
 	{"an agent that cannot work, or does not do this, is replaced", replaced},
 	{"a loop without progress is warned, slowed and stopped", stuck},
 	{"a paused loop waits", paused},

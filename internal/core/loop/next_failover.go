@@ -29,7 +29,7 @@ func availability(s *State) policy.Availability {
 // unusable says why an agent can never start; no reason if it can.
 func unusable(s *State) policy.Availability {
 	if flag := s.Lifecycle.Refused(); flag != "" && progress(s) != event.ProgressYes {
-		return policy.Availability{Reason: event.ReasonConfig, Why: "the agent refused its arguments: " + flag, Hint: "correct agent.flags"}
+		return policy.Availability{Reason: event.ReasonConfig, Why: "the agent refused its arguments: " + flag, Hint: "correct the flags of the agent"}
 	}
 	if f := s.Failed; f != nil && f.Do == event.DoStart {
 		switch f.Class {

@@ -175,6 +175,8 @@ func (t *counts) free(place int, at time.Time) bool {
 	switch {
 	case n.gone != "", t.rules.Restart.Max > 0 && n.failures > t.rules.Restart.Max: // a person may have lowered it since
 		return false
+	case t.rules.Schedule != nil && !t.schedule.passed && t.schedule.overQuota(t.rules, place, at):
+		return false
 	case n.limit.last == "":
 		return true
 	case n.limit.stated:

@@ -79,6 +79,8 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		h.cancel()
 	case event.DoStart:
 		h.queue(func(done func()) { h.start(d, cause, h.r.w.scenario.startFails(h.r.w, d.Agent), done) })
+	case event.DoObserve:
+		h.queue(func(done func()) { h.observe(d, cause); done() })
 	case event.DoSteer:
 		h.queue(func(done func()) { h.steer(d, cause); done() })
 	case event.DoRelease:

@@ -411,6 +411,11 @@ func (w *world) checkCauses(events []event.Event) {
 		case event.TypeGuardrailSnapshotted:
 			once = false
 			fits = func(d event.Decided) bool { return d.Do == event.DoBegin }
+		case event.TypeScheduleObserved:
+			if e.Cause == 0 {
+				continue // it has changed
+			}
+			fits = func(d event.Decided) bool { return d.Do == event.DoObserve }
 		case event.TypeIterationChecked:
 			fits = func(d event.Decided) bool { return d.Do == event.DoCheck }
 		case event.TypeGuardrailStarted, event.TypeGuardrailEnded, event.TypeGuardrailEdited:

@@ -38,6 +38,10 @@ func (p pending) read(w *world, e event.Event) {
 			delete(p, event.DoBegin) // likewise
 			delete(p, event.DoCancel)
 		}
+	case event.TypeScheduleObserved:
+		if e.Cause != 0 {
+			delete(p, event.DoObserve)
+		}
 	case event.TypeAgentStarted:
 		delete(p, event.DoStart)
 	case event.TypeAgentParked:

@@ -124,6 +124,9 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range wrongQuestions {
 		notices(t, row, eighth)
 	}
+	for _, row := range wrongSchedules {
+		notices(t, row, tenth)
+	}
 }
 
 // notices plays runs with a mutation until one is caught.

@@ -40,9 +40,10 @@ func (c *clock) read(e event.Event) {
 	case event.TypeLoopPaused:
 		c.resting = true
 	case event.TypeLoopWaiting:
-		c.resting = c.resting || as[event.LoopWaiting](e).For == event.WaitPerson
+		reason := as[event.LoopWaiting](e).For
+		c.resting = c.resting || reason == event.WaitPerson || reason == event.WaitHeld
 	case event.TypeLoopUnpaused, event.TypeLoopWaited, event.TypeLoopResumed, event.TypeIterationStarted:
-		c.resting = c.resting && !resumed(e)
+		c.resting = c.resting && !resumed(e) && (e.Type != event.TypeLoopWaited || as[event.LoopWaited](e).For != event.WaitHeld)
 	case event.TypeDecided:
 		c.resting = c.resting && as[event.Decided](e).Do != event.DoBegin
 	case event.TypeIterationEnded:

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,21 +27,22 @@ type runner struct {
 	driver   *loop.Driver
 	executor *simExecutor
 
-	inputs  []input
-	turning bool  // the driver will take an input
-	armed   *item // the timer; nil while it is stopped
-	fired   int   // timers in a row without anything else
-	looking bool  // the goroutine at the inbox is awake
-	woken   bool  // it was woken meanwhile
-	closing bool  // nothing is taken any more
-	syncing bool  // the goroutine that syncs is awake
-	signals int   // that came
-	watch   watch
-	heard   heard
-	meter   meter
-	notes   counts // of all that is recorded
-	whole   bool   // the notes begin with the first event
-	taken   []int  // serial numbers of the agent's lines that the driver took
+	inputs   []input
+	turning  bool  // the driver will take an input
+	armed    *item // the timer; nil while it is stopped
+	fired    int   // timers in a row without anything else
+	looking  bool  // the goroutine at the inbox is awake
+	woken    bool  // it was woken meanwhile
+	closing  bool  // nothing is taken any more
+	syncing  bool  // the goroutine that syncs is awake
+	signals  int   // that came
+	watch    watch
+	heard    heard
+	meter    meter
+	notes    counts                 // of all that is recorded
+	whole    bool                   // the notes begin with the first event
+	observed event.ScheduleObserved // what was reported last
+	taken    []int                  // serial numbers of the agent's lines that the driver took
 }
 
 // input is a loop.Input and the serial numbers of the agent's lines in it.
@@ -125,7 +127,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, swept int) 
 		}
 		first = event.LoopStarted{
 			Name: "night", ID: "L", Dir: "/d", Project: "/p", PID: r.number,
-			Agent: event.Agent{Protocol: "sim", Name: w.firstName()}, Rules: w.scenario.rules, Task: event.Source{Text: &task},
+			Agent: event.Agent{Protocol: "sim", Name: w.firstName()}, Rules: w.scenario.rules, Task: event.Source{Text: &task}, When: w.outside.when(),
 		}
 	} else {
 		resumed := event.LoopResumed{PID: r.number, Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, AcceptedChanges: w.project.guard.reseal}
@@ -163,6 +165,9 @@ func (r *runner) folded(events []event.Event, s *loopstate.State) {
 		r.w.violate(silentAfterFault, "event %d is recorded after: %v", s.Seq, r.w.faults.failed)
 	}
 	r.meter.read(events)
+	if slices.ContainsFunc(events, func(e event.Event) bool { return e.Type == event.TypeLoopWaiting }) && r.w.scenario.schedule && r.w.scenario.unnoticed == 0 {
+		r.soon(time.Second, r.notice) // its watch begins
+	}
 	if r.whole {
 		for _, e := range events {
 			r.notes.read(e)

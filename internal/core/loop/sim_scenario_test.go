@@ -95,6 +95,14 @@ type scenario struct {
 	// What follows is of the ninth edition.
 	regrets int // percent of people's commands that take a message back
 
+	// What follows is of the tenth edition.
+	schedule  bool          // iterations may have to wait for their turn
+	startsIn  time.Duration // until the time of the start; 0 for none
+	otherEnds time.Duration // until the end of the loop that has to end first; 0 for none
+	otherDies int           // percent of those whose runner dies before
+	quotaLeft float64       // percent that have to be left at the start
+	unnoticed int           // not 0: changes wake no runner
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -269,7 +277,7 @@ func ninth(seed uint64) scenario {
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

@@ -48,6 +48,7 @@ func wanted(t *testing.T) (list [][2]string) {
 	for part, names := range map[string][]string{
 		rules:   loop.Rules(),
 		endings: endingsOnPage(t),
+		waits:   waitCases(),
 		classes: {
 			string(event.ClassMissing), string(event.ClassPermission), string(event.ClassConfig), string(event.ClassDisk), string(event.ClassTransient),
 			string(event.KindRate), string(event.KindOverload), string(event.KindNetwork), string(event.KindQuota), string(event.KindAuth), string(event.KindContext), string(event.KindRefusal),
@@ -95,6 +96,7 @@ func endingsOnPage(t *testing.T) (reasons []string) {
 
 // read counts the cases in a run's journal.
 func (s seen) read(events []event.Event) {
+	s.readWaits(events)
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeLoopEnded:

@@ -42,6 +42,7 @@ type counts struct {
 	stories      storyModel
 	words        words
 	questions    questionModel
+	schedule     scheduleModel
 	progress     progressModel
 	process      processNote
 	warned       map[string]bool
@@ -77,6 +78,7 @@ func (t *counts) read(e event.Event) {
 	t.person.read(e, t)
 	t.words.read(e, t.rules)
 	t.questions.read(e)
+	t.schedule.read(e, t.open == 0)
 	t.stories.read(e, t.rules)
 	t.verification.read(e)
 	t.progress.read(e, &t.verification, &t.words)
@@ -86,7 +88,7 @@ func (t *counts) read(e event.Event) {
 		*t = counts{
 			rules: as[event.LoopStarted](e).Rules, started: e.At, now: e.At,
 			kinds: map[string]event.CommandKind{}, signals: map[string]bool{}, stop: map[event.CommandKind]bool{}, warned: map[string]bool{},
-			clock: t.clock, words: t.words, questions: t.questions,
+			clock: t.clock, words: t.words, questions: t.questions, schedule: t.schedule,
 		}
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
@@ -149,7 +151,7 @@ func (t *counts) read(e event.Event) {
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer && p.Do != event.DoCommit {
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve {
 			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
@@ -267,6 +269,7 @@ func (w *world) checkStory(events []event.Event) {
 			case event.DoBegin:
 				w.checkBegin(&t, e)
 				w.checkReflection(&t, e)
+				w.checkTurn(&t, e)
 			case event.DoCheck:
 				w.checkCheck(&t, e)
 			case event.DoCommit:
@@ -296,6 +299,8 @@ func (w *world) checkStory(events []event.Event) {
 			w.checkVerdict(&t, e)
 		case event.TypeCompletionClaimed:
 			t.words.claimed = as[event.CompletionClaimed](e).How
+		case event.TypeLoopHeld:
+			w.checkHeld(&t, e)
 		case event.TypeBudgetWarned:
 			w.checkWarning(&t, e)
 		case event.TypeBreakerTripped:

@@ -106,6 +106,7 @@ var rarelyReached = []string{
 	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
 	"guardrail.started beside another", "guardrail.ended before one that started first", "decided check.cancel of several",
 	"question.asked", "question.answered",
+	"decided schedule.observe", "schedule.observed", "loop.held", "loop.released", "agent.held", "timer.fired held",
 	"effect.failed iteration.check after results", "decided check.cancel of the first look", "repo.unreadable",
 }
 

@@ -34,6 +34,7 @@ type world struct {
 	reader  reader
 	users   users
 	project project
+	outside outside
 	runner  *runner // nil while none runs
 	runs    int
 	agents  []*agent // all that ever lived
@@ -123,7 +124,7 @@ func newWorld(seed uint64, s scenario, broken mutation) *world {
 		disk: simfs.New(rand.New(rand.NewPCG(seed, 3))),
 	}
 	w.seen = seen{}
-	w.faults.w, w.reader.w, w.users.w, w.project.w = w, w, w, w
+	w.faults.w, w.reader.w, w.users.w, w.project.w, w.outside.w = w, w, w, w, w
 	if err := w.create(); err != nil {
 		panic(err)
 	}
@@ -154,6 +155,7 @@ func (w *world) play() {
 	w.after(0, w.run)
 	w.reader.begin()
 	w.users.begin()
+	w.outside.begin()
 	if w.scenario.edition >= 2 {
 		w.project.create()
 		w.nap()
@@ -199,6 +201,9 @@ func (w *world) look() {
 	}
 	s := r.driver.Engine.State()
 	if s.NeedsResume() && s.Phase == policy.Between {
+		return
+	}
+	if w.waitsForOther(s) {
 		return
 	}
 	w.violate(neverStuck, "status %s, iteration %d, phase %q: no input, effect, agent or deadline is coming", s.Status(), s.Iteration, s.Phase)

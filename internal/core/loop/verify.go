@@ -53,7 +53,7 @@ func (v *Verifier) Event(e event.Event) (*Difference, error) {
 
 // compare compares an event with the pending decision. made says that the event is a decision.
 func (v *Verifier) compare(e event.Event) (made bool, found *Difference) {
-	made = decision(e)
+	made = decision(&v.state, e)
 	if v.unknown {
 		return made, nil
 	}
@@ -127,11 +127,18 @@ func begins(e event.Event) bool {
 	return err == nil && d.Do == event.DoBegin
 }
 
-// decision reports whether the rules recorded an event. Executors record some of the same types,
-// with the decision as their cause. Faults are not decisions.
-func decision(e event.Event) bool {
-	return e.Type == event.TypeDecided || e.By() == byLoop && e.Cause == 0 && deciding[e.Type]
+// decision reports whether the rules recorded an event from a state. Executors record some of the
+// same types, with the decision as their cause. Faults are not decisions.
+func decision(s *State, e event.Event) bool {
+	if e.Type == event.TypeDecided {
+		return true
+	}
+	return e.By() == byLoop && e.Cause == 0 && (deciding[e.Type] || holding[e.Type] && s.Rules.Schedule != nil)
 }
+
+// holding are decisions only in a loop with a schedule: runners of older versions recorded such
+// events by themselves.
+var holding = map[event.Type]bool{event.TypeLoopHeld: true, event.TypeLoopReleased: true, event.TypeAgentHeld: true}
 
 var deciding = map[event.Type]bool{
 	event.TypeAgentReplaced: true, event.TypeBreakerTripped: true, event.TypeBudgetWarned: true,

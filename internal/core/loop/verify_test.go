@@ -82,10 +82,14 @@ func TestVerifierNoticesEachDecision(t *testing.T) {
 			t.Errorf("%s: event %d differs", file, at)
 			continue
 		}
+		var state loop.State
 		for i, e := range events {
 			decision := e.By() == "loop" && e.Type != event.TypeFaultRaised
-			if loop.IsDecision(e) != decision {
+			if loop.IsDecision(&state, e) != decision {
 				t.Errorf("%s: event %d, %s by %s, is a decision: %t", file, e.Seq, e.Type, e.By(), !decision)
+			}
+			if err := state.Fold(e); err != nil {
+				t.Fatal(err)
 			}
 			if !decision {
 				continue

@@ -63,6 +63,7 @@ func (s *State) Summary() registry.Summary {
 // Names of projections in a loop's folder.
 const (
 	StateFile     = loopfolder.State
+	FleetFile     = loopfolder.Fleet // of a fleet's loop
 	IterationsDir = loopfolder.Iterations
 )
 
@@ -104,6 +105,7 @@ type Writer struct {
 	// failed, unless nil, is called with each error on the writer's goroutine.
 	failed func(error)
 	made   bool // iterations/ existed once, and is not made again; used by the writer's goroutine only
+	fleet  int  // the events of the fleet in the last fleet.json; used by the caller of State only
 
 	mu     sync.Mutex
 	next   map[string][]byte
@@ -124,8 +126,37 @@ func NewWriter(dir string, failed func(error)) *Writer {
 	return w
 }
 
-// State plans state.json.
-func (w *Writer) State(s *State) { w.plan(StateFile, Encode(s)) }
+// State plans state.json, and fleet.json if it differs from what this writer planned last.
+func (w *Writer) State(s *State) {
+	w.plan(StateFile, Encode(s))
+	if s.Fleet.Events != w.fleet {
+		w.fleet = s.Fleet.Events
+		w.plan(FleetFile, EncodeFleet(s))
+	}
+}
+
+// EncodeFleet returns fleet.json: how far each task of a fleet is.
+func EncodeFleet(s *State) []byte {
+	type task struct {
+		ID     string          `json:"id"`
+		Loop   string          `json:"loop,omitempty"`
+		Step   event.FleetStep `json:"step"`
+		Tries  int             `json:"tries,omitempty"`
+		Commit string          `json:"commit,omitempty"`
+		Why    string          `json:"why,omitempty"`
+	}
+	f := struct {
+		Tasks []task `json:"tasks"`
+	}{[]task{}}
+	for _, t := range s.Fleet.Tasks {
+		f.Tasks = append(f.Tasks, task{t.ID, t.Loop, t.Step, t.Tries, t.Commit, t.Why})
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("loopstate: %s: %v", FleetFile, err))
+	}
+	return append(data, '\n')
+}
 
 // Iteration plans iterations/NNN.json.
 func (w *Writer) Iteration(t Telemetry) {

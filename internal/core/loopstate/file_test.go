@@ -109,6 +109,33 @@ func TestSurveyShowsStateJSON(t *testing.T) {
 	}
 }
 
+// fleet.json is written for a fleet alone, and again by the next writer if it was deleted.
+func TestFleetJSON(t *testing.T) {
+	dir := t.TempDir()
+	write := func(s *loopstate.State) {
+		w := loopstate.NewWriter(dir, nil)
+		w.State(s)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, loopstate.FleetFile)
+	write(folded(t, started))
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a loop that is no fleet has one: %v", err)
+	}
+	s := folded(t, started, event.FleetOpened{Parallel: 1, Tasks: []event.FleetTask{{ID: "a", Loop: "x-a"}, {ID: "b", Loop: "x-b", DependsOn: []string{"a"}, Step: event.FleetMerged, Commit: "4b825dc"}}},
+		event.FleetDecided{Do: event.FleetGiveUp, Task: "a", Why: "it changed nothing"})
+	want := `{"tasks": [{"id": "a", "loop": "x-a", "step": "failed", "why": "it changed nothing"}, {"id": "b", "loop": "x-b", "step": "merged", "commit": "4b825dc"}]}`
+	for range 2 {
+		write(s)
+		var got, wanted any
+		if err := errors.Join(json.Unmarshal(read(t, path), &got), json.Unmarshal([]byte(want), &wanted), os.Remove(path)); err != nil || !cmp.Equal(got, wanted) {
+			t.Errorf("%v: %s", err, cmp.Diff(wanted, got))
+		}
+	}
+}
+
 func TestSummaryCounts(t *testing.T) {
 	s := folded(t, started, begin, opened, start, agentUp, event.AgentUsed{In: 1, CacheRead: 20, CacheWrite: 300, Out: 4000, USD: usd(0.5)})
 	want := registry.Summary{

@@ -2,6 +2,7 @@ package loopstate
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
@@ -67,4 +68,43 @@ func catchUp(loopDir string, s *State) (ok bool, err error) {
 		}
 	}
 	return ok, nil
+}
+
+// PromptCopy is the file in a loop's folder to which an export copies a prompt file from outside.
+const PromptCopy = "prompt.md"
+
+// PromptFile returns where the prompt file of a loop is whose folder is dir; empty if it has none.
+// If the loop was moved, it is the file at the same place in its project, else the copy of an
+// export. The journal may be a stranger's: no link leads out of the project.
+func (s *State) PromptFile(dir string) string {
+	life := &s.Lifecycle
+	host, _ := os.Hostname()
+	if life.Task.File == "" || life.Dir == dir && (life.Host == host || isFile(filepath.Split(life.Task.File))) {
+		return life.Task.File
+	}
+	projectOf := func(dir string) string { return filepath.Dir(filepath.Dir(dir)) }
+	project := projectOf(dir)
+	inside, err := filepath.Rel(projectOf(life.Dir), life.Task.File)
+	local := err == nil && filepath.IsLocal(inside)
+	if local && isFile(project, inside) {
+		return filepath.Join(project, inside)
+	}
+	if isFile(dir, PromptCopy) {
+		return filepath.Join(dir, PromptCopy)
+	}
+	if local {
+		return filepath.Join(project, inside) // the error of a missing file names the place
+	}
+	return life.Task.File
+}
+
+// isFile reports whether there is a file in a folder, to which no link leads from outside.
+func isFile(folder, name string) bool {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -34,6 +34,8 @@ type State struct {
 	Votes        policy.Votes         `json:"votes,omitzero"`
 	ToolSpans    policy.ToolSpans     `json:"toolSpans,omitzero"`
 	Questions    policy.Questions     `json:"questions,omitzero"`
+	Schedule     policy.Schedule      `json:"schedule,omitzero"`
+	Fleet        policy.Fleet         `json:"fleet,omitzero"`
 	Last         *Telemetry           `json:"last,omitempty"`   // of the last iteration that ended
 	Commit       *Commit              `json:"commit,omitempty"` // of the iteration that began last
 }
@@ -75,6 +77,8 @@ func (s *State) Fold(e event.Event) error {
 	s.Votes.Apply(p, &was)
 	s.ToolSpans.Apply(e.At, p, &was)
 	s.Questions.Apply(e.At, p)
+	s.Schedule.Apply(e.At, p)
+	s.Fleet.Apply(p)
 	return nil
 }
 
@@ -213,6 +217,9 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 	}
 	if s.Wait != nil && s.Wait.Until.After(s.At) {
 		next, found = policy.Deadline{Name: policy.TimerOf(s.Wait.For), At: s.Wait.Until}, true
+	}
+	if at := s.Schedule.Again(&s.Lifecycle); at.After(s.At) && s.Wait != nil && s.Wait.For == event.WaitHeld && (!found || at.Before(next.At)) {
+		next, found = policy.Deadline{Name: policy.TimerHeld, At: at}, true
 	}
 	if at := s.TimeUp(); !at.IsZero() && s.Timed() && (!found || at.Before(next.At)) {
 		next, found = policy.Deadline{Name: policy.TimerDuration, At: at}, true

@@ -91,6 +91,17 @@ func (f *Failover) hold(p event.AgentHeld, agents int) {
 	}
 }
 
+// held returns until when an agent is held, and why; zero if it is not.
+func (f *Failover) held(agent int) (until time.Time, why string) {
+	switch {
+	case agent == f.Agent:
+		return f.Held, f.HeldWhy
+	case agent < len(f.Aside):
+		return f.Aside[agent].Held, f.Aside[agent].HeldWhy
+	}
+	return time.Time{}, ""
+}
+
 // worked restarts the outages of all others: the loop was not waiting.
 func (f *Failover) worked(outcome event.Outcome, at time.Time) {
 	switch outcome {

@@ -151,6 +151,9 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 	case event.LoopHeld:
 		p.Why = firstBytes(p.Why, problemMost)
 		l.Hold = &p
+		if !p.Start {
+			l.When = nil
+		}
 	case event.LoopReleased:
 		l.Hold = nil
 		if l.Iteration == 0 {
@@ -180,7 +183,7 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 	case event.IterationStarted:
 		l.Iteration, l.Phase, l.Since, l.Prompt = p.N, Opened, at, p.Prompt
 		l.Cut, l.CutWhy, l.Finished, l.Exited, l.Failed, l.Worked = "", "", nil, nil, nil, false
-		l.Cancelled, l.Background = false, ""
+		l.Cancelled, l.Background, l.When = false, "", nil
 	case event.IterationEnded:
 		l.Phase, l.Broken, l.Worked, l.Background = Between, false, p.Progress == event.ProgressYes, ""
 	case event.AgentReplaced:
@@ -211,7 +214,7 @@ func resumedByPerson(p event.Payload) bool {
 // resume takes over from a dead or ended runner: whatever it had under way is gone, also its agent,
 // and an earlier end no longer counts.
 func (l *Lifecycle) resume(p event.LoopResumed) {
-	l.Hold = nil // the runner looks again
+	l.Hold = nil // it is observed again
 	l.Host, l.PID = p.Host, p.PID
 	l.Resumed++
 	if p.Agent != nil {

@@ -76,7 +76,7 @@ func TestSetRuleRefusesBadValues(t *testing.T) {
 }
 
 func TestSetRuleRefusesFixedSettings(t *testing.T) {
-	for _, key := range []string{"", "completion.promise", "MaximumIterations", "agent.command", "limits", "limits.cost "} {
+	for _, key := range []string{"", "completion.promise", "MaximumIterations", "agent", "limits", "limits.cost "} {
 		r, err := policy.SetRule(event.Rules{MaximumIterations: 3}, key, "1")
 		if err == nil || !strings.Contains(err.Error(), "cannot be changed while the loop runs") || r.MaximumIterations != 3 {
 			t.Errorf("%q: %+v, %v", key, r, err)

@@ -70,11 +70,6 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 			return err
 		}
 	}
-	if x.cfg.Hold != nil {
-		if drafts := x.cfg.Hold(); len(drafts) > 0 {
-			x.cfg.Deliver(drafts, func() {})
-		}
-	}
 	x.deliver(checked, d.Iteration, cause)
 	return nil
 }

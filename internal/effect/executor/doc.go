@@ -10,6 +10,7 @@
 //     done already
 //   - iteration.check: iteration.checked
 //   - repo.commit: scm.ended
+//   - schedule.observe: schedule.observed
 //   - check.cancel: the answer of the begin, check or commit that it ends
 //   - agent.start: agent.started
 //   - agent.steer: command.delivered, from the agent

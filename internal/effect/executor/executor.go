@@ -62,8 +62,8 @@ type Config struct {
 	// they have to be. It returns what ralph put right for that. It may be nil.
 	Settle func(context.Context) []string
 
-	// Hold returns what keeps the next iteration from beginning, or lets it begin. It may be nil.
-	Hold func() []event.Draft
+	// Observe looks at what the next iteration may have to wait for, with what the start named.
+	Observe func(when *event.When, deliver func(event.ScheduleObserved))
 
 	// Shared says that other loops may work in the work tree: a review's changes are not undone.
 	Shared bool
@@ -157,6 +157,11 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	case event.DoKill:
 		x.killed.Store(true)
 		x.withSession(func(a *agent.Session) { a.Kill() })
+	case event.DoObserve:
+		when := s.When
+		x.jobs <- func() {
+			x.cfg.Observe(when, func(seen event.ScheduleObserved) { x.deliver(seen, d.Iteration, cause) })
+		}
 	default:
 		x.fail(d, cause, errors.New("this version of ralph has no such effect"))
 	}
@@ -327,7 +332,7 @@ func Classify(err error) event.Class {
 
 // install is the next step where the agent's program is missing: it may be misspelled.
 func install(err error) string {
-	const step = "install the agent or set agent.command; 'ralph doctor' shows what is found"
+	const step = "install the agent, or choose another with --agent; 'ralph doctor' shows what is found"
 	missing, ok := errors.AsType[*exec.Error](err)
 	if !ok {
 		return step

@@ -278,7 +278,7 @@ func TestAgentStartErrors(t *testing.T) {
 		}
 		return path
 	}
-	const install = "install the agent or set agent.command; 'ralph doctor' shows what is found"
+	const install = "install the agent, or choose another with --agent; 'ralph doctor' shows what is found"
 	const executable = "make the agent's program executable"
 	for name, row := range map[string]struct {
 		command, dir string

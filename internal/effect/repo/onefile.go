@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -14,6 +15,14 @@ func Uncommitted(ctx context.Context, dir, file string, env ...string) (bool, er
 	defer cancel()
 	out, err := In(dir, env...).Read(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--", file)
 	return len(out) > 0, err
+}
+
+// FileAt returns a file of a folder as a commit has it. path is relative to the folder. Time and
+// environment are as in [TakeSnapshot].
+func FileAt(ctx context.Context, dir, commit, path string, env ...string) ([]byte, error) {
+	ctx, cancel := Bounded(ctx, ReadTime)
+	defer cancel()
+	return In(dir, env...).Read(ctx, "cat-file", "blob", commit+":./"+filepath.ToSlash(path))
 }
 
 // CommitFile commits one file of a folder that git tracks, as it is on the disk, and nothing else.

@@ -29,7 +29,7 @@ func TestLoadReplaysThenFollows(t *testing.T) {
 	if g := c.load(demoID); g.Error != nil {
 		t.Fatal(g.Error)
 	}
-	for _, want := range []string{"build the mill", "**Loop demo**", "**Iteration 1 of 5**", "I look."} {
+	for _, want := range []string{"build the mill", "**Loop demo started**", "**Iteration 1 of 5**", "I look."} {
 		if !strings.Contains(c.words(), want) {
 			t.Errorf("%q is not in %q", want, c.words())
 		}
@@ -159,7 +159,7 @@ func TestPromptEndsWaitForPerson(t *testing.T) {
 	if g := c.answer(id); string(g.Result) != `{"stopReason":"end_turn"}` {
 		t.Errorf("the answer is %+v", g)
 	}
-	if !strings.Contains(c.words(), "**Paused.**") {
+	if !strings.Contains(c.words(), "**Paused**") {
 		t.Errorf("the words are %q", c.words())
 	}
 }

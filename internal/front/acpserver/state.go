@@ -13,8 +13,8 @@ import (
 
 // showState sends what changed of the plan, the budget, the title and the state.
 func (w *watch) showState() {
-	if w.view.Stories > 0 {
-		w.showPlan(stories(w.view.Plan, w.view.Story))
+	if w.view.Plan != nil {
+		w.showPlan(stories(w.view.Plan.Stories, w.view.Story))
 	}
 	w.showUsage()
 	w.showTitle(&w.view, false)
@@ -67,8 +67,8 @@ func (w *watch) showUsage() {
 		return
 	}
 	size := int64(noLimit)
-	if limit := w.view.Rules.Limits.Tokens; limit > 0 {
-		size = limit
+	if rules := w.view.Rules; rules != nil && rules.Limits.Tokens > 0 {
+		size = rules.Limits.Tokens
 	}
 	u := object{"sessionUpdate": "usage_update", "used": used, "size": size}
 	if s.Cost != nil {

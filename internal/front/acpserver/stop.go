@@ -3,7 +3,6 @@ package acpserver
 import (
 	"cmp"
 
-	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -52,7 +51,7 @@ func ending(name string, e *event.LoopEnded) (string, *problem) {
 	}
 	why := cmp.Or(clean(e.Why), string(e.Reason))
 	p := &problem{Code: codeInternal, Message: "loop " + name + " failed: " + why}
-	if hint := client.NextStep(name, e); hint != "" {
+	if hint := projector.NextStep(name, e); hint != "" {
 		p.Data = object{"reason": e.Reason, "hint": clean(hint)}
 		p.Message += " (" + cli.Clean(hint) + ")"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -90,7 +91,7 @@ func (w *watch) show(e transcript.Entry) {
 	case transcript.Message:
 		w.message(e, body)
 	case transcript.Plan:
-		if w.view.Stories == 0 {
+		if w.view.Plan == nil {
 			w.showPlan(todos(body))
 		}
 	default:
@@ -129,11 +130,11 @@ func (w *watch) say(e transcript.Entry, text string) {
 	w.x.update(w.x.s.words("note-"+e.Seq.String(), text))
 }
 
-func severity(t render.Tone) string {
+func severity(t phrase.Tone) string {
 	switch t {
-	case render.ToneWarning:
+	case phrase.ToneWarning:
 		return "warning"
-	case render.ToneFailure:
+	case phrase.ToneFailure:
 		return "error"
 	}
 	return "info"
@@ -148,7 +149,7 @@ func (w *watch) message(e transcript.Entry, m transcript.Message) {
 		w.shown.said[e.Seq] = "shown"
 		forget(w.shown.said)
 	}
-	w.say(e, messageWords(m, w.x.isOwn(m.ID)))
+	w.say(e, messageWords(e, m, w.x.isOwn(m.ID)))
 }
 
 func cmpID(id string, seq event.Seq) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // Options say how a loop is attached to.
@@ -82,7 +83,7 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	}
 	a := &session{Env: e, Options: o, name: name, dir: dir, ended: state.Ended, past: newHistory(e.Stdout)}
 	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.past)
-	if text, ok := a.view.(*render.Text); ok {
+	if text, ok := a.view.(*plain.Text); ok {
 		text.Resume(state)
 	}
 	from, err := a.showPast()
@@ -190,7 +191,7 @@ func (a *session) follow(from journal.Position, signals <-chan os.Signal) error 
 
 // flush completes the output when no event waits.
 func (a *session) flush() error {
-	if text, ok := a.view.(*render.Text); ok && a.IsTerminal() {
+	if text, ok := a.view.(*plain.Text); ok && a.IsTerminal() {
 		columns, _ := a.Size()
 		text.SetWidth(columns)
 	}

@@ -7,11 +7,11 @@ import (
 	"io"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // ViewOptions say how a loop is shown.
@@ -80,7 +80,7 @@ func (o ViewOptions) New(e *cli.Env, w io.Writer) render.Viewer {
 	opt := e.RenderOptions()
 	opt.Color = o.Color == "always" || opt.Color && o.Color != "never"
 	opt.Quiet, opt.Verbose, opt.Time, opt.Diffs, opt.Lines = o.Quiet, o.Verbose, o.Time, o.diffs, o.Lines
-	return render.New(w, opt)
+	return plain.New(w, opt)
 }
 
 // lineWriter prints journal lines, byte for byte. On a terminal, the control characters that JSON

@@ -33,7 +33,7 @@ func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 		parts = append(parts, fmt.Sprintf("stories %d/%d", h.StoriesDone, h.Stories))
 	}
 	if !h.Since.IsZero() {
-		parts = append(parts, render.Span(until.Sub(h.Since)))
+		parts = append(parts, units.Span(until.Sub(h.Since)))
 	}
 	if h.Agent != "" {
 		parts = append(parts, h.Agent)
@@ -42,7 +42,7 @@ func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 	case h.Cost == nil:
 		parts = append(parts, "cost unknown")
 	case *h.Cost > 0: // nothing used is no price
-		parts = append(parts, render.Cost(h.Cost))
+		parts = append(parts, units.Cost(h.Cost))
 	}
 	line := render.Cut(render.Clean(strings.Join(parts, " · ")), options.Width)
 	if options.Color {

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
-
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 )
 
 // patience is how long the board waits until a loop's agent has what was sent.
@@ -34,7 +35,7 @@ func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
 	case Begin:
 		text, err = begin(e, effect.Commands[0].Text)
 	case Dismiss:
-		text, err = listing.Dismiss(e, effect.Loop)
+		text, err = listing.Dismiss(e, projector.Brief(effect.Loop))
 	}
 	if err != nil {
 		return explain(err), true
@@ -131,7 +132,7 @@ func peek(s registry.Status, width int) []string {
 		return []string{"its journal cannot be read: " + cli.Clean(err.Error())}
 	}
 	var text bytes.Buffer
-	view := render.New(&text, render.Options{Width: width})
+	view := plain.New(&text, render.Options{Width: width})
 	for _, ev := range events {
 		_ = view.Event(ev) // into memory
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
@@ -28,22 +29,32 @@ func usd(amount float64) *float64 { return &amount }
 
 // loop returns a loop that began an hour ago.
 func loop(name string, edit func(*Loop)) Loop {
-	l := Loop{Call: name, Path: "~/" + name + "-project", Today: usd(0.42)}
-	l.Name, l.File, l.Agent = name, "--"+name+".json", "claude"
-	l.Head = registry.Summary{
+	l := Loop{View: new(projector.View), Path: "~/" + name + "-project", Today: usd(0.42)}
+	l.Call, l.Found.Name, l.Found.File, l.Found.Agent = name, name, "--"+name+".json", "claude"
+	l.Found.Head = registry.Summary{
 		Status: event.StatusRunning, Iteration: 3, MaximumIterations: 10, Since: now.Add(-62 * time.Minute),
 		At: now.Add(-3 * time.Minute), Cost: usd(1.2),
 	}
-	l.Live.Alive, l.Live.Since = true, l.Head.Since
-	edit(&l)
+	l.Found.Live.Alive, l.Found.Live.Since = true, l.Found.Head.Since
+	l.change(edit)
 	return l
+}
+
+// change edits what was found of the loop, and makes a new view of that.
+func (l *Loop) change(edit func(*Loop)) {
+	before := *l.View
+	l.View = &before
+	edit(l)
+	call := l.Call
+	l.View = projector.Brief(l.Found)
+	l.Call = call
 }
 
 // ended is a loop without a runner.
 func ended(reason event.Reason) func(*Loop) {
 	return func(l *Loop) {
-		l.Live.Alive = false
-		l.Head.Status, l.Head.Reason, l.Head.At = reason.Status(), string(reason), now.Add(-26*time.Hour)
+		l.Found.Live.Alive = false
+		l.Found.Head.Status, l.Found.Head.Reason, l.Found.Head.At = reason.Status(), string(reason), now.Add(-26*time.Hour)
 		l.Today = usd(0)
 	}
 }
@@ -52,31 +63,31 @@ func ended(reason event.Reason) func(*Loop) {
 func machine() []Loop {
 	loops := []Loop{
 		loop("parser", func(l *Loop) {
-			l.Head.Status, l.Head.Waiting = event.StatusWaiting, "a person: Which schema is right?"
+			l.Found.Head.Status, l.Found.Head.Waiting = event.StatusWaiting, "a person: Which schema is right?"
 			l.Facts = &Facts{Text: "Which of the two schemas is right: v1, as docs/schema.md has it, or v2, which the code uses?\nI have changed nothing yet.", Since: now.Add(-3 * time.Minute)}
 			l.Here = true
 		}),
 		loop("fonts", func(l *Loop) {
 			ended(event.ReasonBlocked)(l)
-			l.Facts = &Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop", More: "up to 7 more iterations", Raise: map[string]string{"limits.cost": "3"}}
+			l.Facts = &Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop", Resumption: projector.Resumption{More: "up to 7 more iterations", Raise: map[string]string{"limits.cost": "3"}}}
 		}),
 		loop("login", ended(event.ReasonAuth)),
 		loop("killed", func(l *Loop) {
-			l.Live.Alive, l.Died = false, true
+			l.Found.Live.Alive, l.Found.Died = false, true
 			l.Facts = &Facts{Text: "its runner died", Hint: "r resumes it"}
 		}),
 		loop("tests", func(l *Loop) {
 			l.Facts = &Facts{Text: "bash  go test ./... -count=1 -race -timeout 20m -run 'TestOfTheVeryLongName|TestOfAnotherOne'", Since: now.Add(-2 * time.Minute)}
 		}),
 		loop("curious", func(l *Loop) {
-			l.Head.Questions = 2
-			l.Facts = &Facts{Text: "Postgres or SQLite?", Question: 1, Choices: []string{"postgres", "sqlite"}, Hint: "1 question more: 'ralph answer curious' lists them"}
+			l.Found.Head.Questions = 2
+			l.Facts = &Facts{Text: "Postgres or SQLite?", Asked: projector.Question{Number: 1, Choices: []string{"postgres", "sqlite"}}, Hint: "1 question more: 'ralph answer curious' lists them"}
 		}),
 		loop("limited", func(l *Loop) {
-			l.Head.Status, l.Head.Waiting, l.Today, l.Head.Cost = event.StatusWaiting, "rate limit until 2026-11-21T14:42:10Z", nil, nil
+			l.Found.Head.Status, l.Found.Head.Waiting, l.Today, l.Found.Head.Cost = event.StatusWaiting, "rate limit until 2026-11-21T14:42:10Z", nil, nil
 		}),
 		loop("leaving", func(l *Loop) {
-			l.Head.Status, l.Head.Pending = event.StatusStopping, "stopping after iteration 3"
+			l.Found.Head.Status, l.Found.Head.Pending = event.StatusStopping, "stopping after iteration 3"
 		}),
 		loop("finished", func(l *Loop) {
 			ended(event.ReasonPromise)(l)
@@ -84,7 +95,7 @@ func machine() []Loop {
 		}),
 		loop("spent", ended(event.ReasonCost)),
 		loop("removed", func(l *Loop) {
-			l.Live.Alive, l.Gone, l.Head = false, true, registry.Summary{Status: event.StatusUnknown}
+			l.Found.Live.Alive, l.Found.Gone, l.Found.Head = false, true, registry.Summary{Status: event.StatusUnknown}
 			l.Today = nil
 		}),
 	}
@@ -157,7 +168,7 @@ func TestScreens(t *testing.T) {
 // Loops over stories have a column of their own, which stays where the iteration does not fit.
 func TestStoriesHaveAColumn(t *testing.T) {
 	for _, width := range []int{40, 100} {
-		loops := append(machine(), loop("notes", func(l *Loop) { l.Head.Stories, l.Head.StoriesDone = 12, 7 }))
+		loops := append(machine(), loop("notes", func(l *Loop) { l.Found.Head.Stories, l.Found.Head.StoriesDone = 12, 7 }))
 		sortLoops(loops)
 		m := modelOf(width, 36, loops...)
 		checkScreen(t, m)
@@ -266,7 +277,7 @@ func TestChoiceFollowsLoop(t *testing.T) {
 	a, b, c := loop("a", func(*Loop) {}), loop("b", func(*Loop) {}), loop("c", func(*Loop) {})
 	m := modelOf(80, 24, a, b, c)
 	presses(m, "j")
-	ended(event.ReasonBlocked)(&b)
+	b.change(ended(event.ReasonBlocked))
 	m.Show(Snapshot{At: now, Loops: []Loop{b, a, c}})
 	if m.chosen().Name != "b" {
 		t.Errorf("%s is chosen", m.chosen().Name)
@@ -369,7 +380,7 @@ func TestTextIsForItsLoop(t *testing.T) {
 	m := modelOf(100, 40, loops...)
 	presses(m, "a", "'v2")
 	i := slices.IndexFunc(loops, func(l Loop) bool { return l.Name == "parser" })
-	ended(event.ReasonStop)(&loops[i])
+	loops[i].change(ended(event.ReasonStop))
 	sortLoops(loops)
 	m.Show(Snapshot{At: now, Loops: loops})
 	if text := screen(m); !strings.Contains(text, "parser has no runner. This text is for its next prompt") || !strings.Contains(text, "> v2") {
@@ -392,7 +403,7 @@ func TestTextIsForItsLoop(t *testing.T) {
 func TestAnswerKeepsItsQuestion(t *testing.T) {
 	loops := machine()
 	parser := &loops[slices.IndexFunc(loops, func(l Loop) bool { return l.Name == "parser" })]
-	parser.Head.Awaited = 4
+	parser.change(func(l *Loop) { l.Found.Head.Awaited = 4 })
 	begun := func() *Model {
 		m := modelOf(100, 40, loops...)
 		presses(m, "a", "'v2")
@@ -415,13 +426,15 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 	m = begun()
 	later := slices.Clone(loops)
 	i := slices.IndexFunc(later, func(l Loop) bool { return l.Name == "parser" })
-	later[i].Head.Awaited, later[i].Head.Status, later[i].Head.Waiting = 0, event.StatusRunning, ""
+	later[i].change(func(l *Loop) {
+		l.Found.Head.Awaited, l.Found.Head.Status, l.Found.Head.Waiting = 0, event.StatusRunning, ""
+	})
 	m.Show(Snapshot{At: now, Loops: later})
 	answers(m, 4)
 
 	m = begun()
 	later = slices.Clone(loops)
-	later[i].Head.Awaited = 5
+	later[i].change(func(l *Loop) { l.Found.Head.Awaited = 5 })
 	m.Show(Snapshot{At: now, Loops: later})
 	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser asks something else now") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
@@ -430,7 +443,7 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 
 	m = begun()
 	later = slices.Clone(loops)
-	ended(event.ReasonPromise)(&later[i])
+	later[i].change(ended(event.ReasonPromise))
 	m.Show(Snapshot{At: now, Loops: later})
 	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile") || !strings.Contains(screen(m), "Resume loop parser?") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
@@ -444,8 +457,8 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 func TestEndedLoopTakesAnswer(t *testing.T) {
 	l := loop("curious", func(l *Loop) {
 		ended(event.ReasonPromise)(l)
-		l.Head.Questions = 1
-		l.Facts = &Facts{Text: "May I?", Question: 3}
+		l.Found.Head.Questions = 1
+		l.Facts = &Facts{Text: "May I?", Asked: projector.Question{Number: 3}}
 	})
 	m := modelOf(100, 24, l)
 	if text := screen(m); !strings.Contains(text, "1 question, completed 1d2h ago") || !strings.Contains(text, "May I?") {
@@ -462,16 +475,16 @@ func TestEndedLoopTakesAnswer(t *testing.T) {
 func TestFleetStandsAsOne(t *testing.T) {
 	of := func(parent string, edit func(*Loop)) func(*Loop) {
 		return func(l *Loop) {
-			l.Parent, l.ID = parent, l.Name
+			l.Found.Parent, l.Found.ID = parent, l.Found.Name
 			edit(l)
 		}
 	}
 	m := modelOf(100, 24,
-		loop("other", func(l *Loop) { l.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
-		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *Loop) { l.ID = "fleet" }), loop("a", of("b", func(*Loop) {})), loop("b", of("a", func(*Loop) {})))
+		loop("other", func(l *Loop) { l.Found.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
+		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *Loop) { l.Found.ID = "fleet" }), loop("a", of("b", func(*Loop) {})), loop("b", of("a", func(*Loop) {})))
 	checkScreen(t, m)
 	golden(t, "fleet-100.txt", screen(m))
-	done := modelOf(100, 24, loop("story-1", of("fleet", ended(event.ReasonBlocked))), loop("fleet", func(l *Loop) { ended(event.ReasonPromise)(l); l.ID = "fleet" }))
+	done := modelOf(100, 24, loop("story-1", of("fleet", ended(event.ReasonBlocked))), loop("fleet", func(l *Loop) { ended(event.ReasonPromise)(l); l.Found.ID = "fleet" }))
 	if keys := strings.Join(done.browsingKeys(), " "); done.chosen().Name != "fleet" || !strings.Contains(keys, "d dismiss") {
 		t.Errorf("a fleet with a loop that needs a person has the keys %s", keys)
 	}
@@ -499,11 +512,13 @@ func TestLoopsCallPerson(t *testing.T) {
 	for i := range loops {
 		switch l := &loops[i]; l.Name {
 		case "tests":
-			l.Head.Status, l.Head.Waiting = event.StatusWaiting, "a person: Which\x1b[2J\none?"
+			l.change(func(l *Loop) {
+				l.Found.Head.Status, l.Found.Head.Waiting = event.StatusWaiting, "a person: Which\x1b[2J\none?"
+			})
 		case "limited":
-			ended(event.ReasonBlocked)(l)
+			l.change(ended(event.ReasonBlocked))
 		case "leaving":
-			l.Head.Status, l.Head.Pending = event.StatusPaused, ""
+			l.change(func(l *Loop) { l.Found.Head.Status, l.Found.Head.Pending = event.StatusPaused, "" })
 		}
 	}
 	if got := names(m.Show(Snapshot{At: now, Loops: loops})); got != "tests: Which one?; limited: blocked; " {
@@ -576,9 +591,9 @@ func TestFiltersNarrowList(t *testing.T) {
 // Foreign text cannot control the terminal.
 func TestForeignTextIsCleaned(t *testing.T) {
 	l := loop("x", func(l *Loop) {
-		l.Call, l.Path, l.Agent, l.Head.Agent = "x\x1b[2J", "p\x1b]0;t\x07", "a\x1b[31m", ""
-		l.Head.Status, l.Head.Waiting = event.StatusWaiting, "a\x1b[2J limit"
-		l.Head.Pending = ""
+		l.Call, l.Path, l.Found.Agent, l.Found.Head.Agent = "x\x1b[2J", "p\x1b]0;t\x07", "a\x1b[31m", ""
+		l.Found.Head.Status, l.Found.Head.Waiting = event.StatusWaiting, "a\x1b[2J limit"
+		l.Found.Head.Pending = ""
 	})
 	m := modelOf(120, 24, l)
 	presses(m, "/", "'\x1b[2J")

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -70,7 +70,7 @@ func (m *Model) totals() string {
 	case unknown > 0:
 		today += fmt.Sprintf(", unknown for %s", units.Quantity(unknown, "loop"))
 	}
-	text := needing(m.counts[listing.NeedsYou]) + " · " + today
+	text := needing(m.counts[projector.NeedsYou]) + " · " + today
 	switch {
 	case m.Here && m.Running:
 		text += " · only this project, only with a runner"
@@ -144,15 +144,15 @@ func (m *Model) browsingKeys() []string {
 	if m.filter != "" {
 		keys = append(keys, "esc clear the filter")
 	}
-	if l := m.chosen(); l != nil && !l.Gone && l.Err == nil {
+	if l := m.chosen(); l != nil && !l.Gone && l.Error == "" {
 		switch {
-		case !l.Live.Alive && questionOf(l) > 0:
+		case !l.Alive && questionOf(l) > 0:
 			keys = append(keys, "a answer and resume", "enter attach", "d dismiss", "r resume")
-		case !l.Live.Alive && l.group == listing.NeedsYou:
+		case !l.Alive && l.group == projector.NeedsYou:
 			keys = append(keys, "enter attach", "r resume", "d dismiss", "a resume with a text")
-		case !l.Live.Alive:
+		case !l.Alive:
 			keys = append(keys, "enter attach", "r resume", "a resume with a text")
-		case listing.WaitsForPerson(l.Status):
+		case l.WaitsForPerson():
 			keys = append(keys, "a answer", "enter attach", "x stop", "p resume without an answer")
 		case questionOf(l) > 0 && !held(l):
 			keys = append(keys, "a answer", "enter attach", "s steer", "x stop", "p pause")
@@ -218,11 +218,11 @@ func (m *Model) purpose(l *Loop) string {
 	switch {
 	case m.mode == steering:
 		return "To the agent of " + nameOf(l) + ", now if it can be steered, else with its next prompt:"
-	case l.Live.Alive && m.asked > 0 && l.Head.Status == event.StatusPaused:
+	case l.Alive && m.asked > 0 && l.Status == event.StatusPaused:
 		return "Your answer is for the agent of " + nameOf(l) + ", once p has resumed the loop:"
-	case l.Live.Alive && m.asked > 0 && !held(l):
+	case l.Alive && m.asked > 0 && !held(l):
 		return "Your answer is for the agent of " + nameOf(l) + ", which works on meanwhile:"
-	case l.Live.Alive:
+	case l.Alive:
 		return "Your answer is for the agent of " + nameOf(l) + ", and the loop continues with it:"
 	case m.asked > 0:
 		return nameOf(l) + " has no runner. This answer is for its next prompt, once it is resumed:"

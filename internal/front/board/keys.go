@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -148,28 +147,28 @@ func (m *Model) act(key string) Effect {
 		return Effect{}
 	}
 	if key == "d" {
-		return Effect{Do: Dismiss, Loop: l.Status, Call: l.Call}
+		return Effect{Do: Dismiss, Loop: l.Found, Call: l.Call}
 	}
-	if l.Gone || l.Err != nil {
+	if l.Gone || l.Error != "" {
 		m.Say(fmt.Sprintf("%s is %s: nothing can be done with it here", nameOf(l), stateOf(l, m.snapshot.At)), true)
 		return Effect{}
 	}
 	switch key {
 	case "enter":
-		return Effect{Do: Attach, Loop: l.Status, Call: l.Call}
+		return Effect{Do: Attach, Loop: l.Found, Call: l.Call}
 	case "space", " ":
 		m.mode, m.peeked = peeking, []string{"…"}
 		return m.peek()
 	case "a":
 		m.beginAnswer(l)
 	case "s":
-		if !l.Live.Alive {
+		if !l.Alive {
 			m.Say(nameOf(l)+" has no runner; a resumes it with a text", true)
 			return Effect{}
 		}
 		m.begin(steering, l)
 	case "x":
-		if !l.Live.Alive {
+		if !l.Alive {
 			m.Say(nameOf(l)+" has no runner: there is nothing to stop", true)
 			return Effect{}
 		}
@@ -177,7 +176,7 @@ func (m *Model) act(key string) Effect {
 	case "p":
 		return m.pauseOrResume(l)
 	case "r":
-		if l.Live.Alive {
+		if l.Alive {
 			return m.resumeLive(l)
 		}
 		m.begin(resuming, l)
@@ -188,7 +187,7 @@ func (m *Model) act(key string) Effect {
 // peek reads the chosen loop for the peek at it.
 func (m *Model) peek() Effect {
 	if l := m.chosen(); l != nil && m.mode == peeking {
-		return Effect{Do: Peek, Loop: l.Status, Call: l.Call}
+		return Effect{Do: Peek, Loop: l.Found, Call: l.Call}
 	}
 	return Effect{}
 }
@@ -238,7 +237,7 @@ func (m *Model) typeTask(k Key) Effect {
 
 // begin begins a question to the person about a loop.
 func (m *Model) begin(mode mode, l *Loop) {
-	m.mode, m.input, m.about, m.asked, m.live = mode, line{}, l.File, questionOf(l), l.Live.Alive
+	m.mode, m.input, m.about, m.asked, m.live = mode, line{}, l.Found.File, questionOf(l), l.Alive
 }
 
 // digit is the number that a key types, from 1 to 9; 0 for any other key.
@@ -251,29 +250,29 @@ func digit(key string) int {
 
 // choicesOf is how many answers the agent of a loop expects to what it asks.
 func choicesOf(l *Loop) int {
-	if l.Facts == nil || questionOf(l) != l.Facts.Question {
+	if l.Facts == nil || questionOf(l) != l.Facts.Asked.Number {
 		return 0
 	}
-	return len(l.Facts.Choices)
+	return len(l.Facts.Asked.Choices)
 }
 
 // choose puts the nth answer that the agent expects into the line. A line of the person's own words
 // stays.
 func (m *Model) choose(n int) {
 	l := m.loopOf(m.about)
-	if l == nil || n > choicesOf(l) || m.asked != l.Facts.Question {
+	if l == nil || n > choicesOf(l) || m.asked != l.Facts.Asked.Number {
 		return
 	}
-	if text := m.input.String(); text != "" && !slices.Contains(l.Facts.Choices, text) {
+	if text := m.input.String(); text != "" && !slices.Contains(l.Facts.Asked.Choices, text) {
 		m.Say("the line is not empty; ctrl+u clears it", true)
 		return
 	}
-	m.input = newLine(l.Facts.Choices[n-1])
+	m.input = newLine(l.Facts.Asked.Choices[n-1])
 }
 
 // beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
 func (m *Model) beginAnswer(l *Loop) {
-	if l.Live.Alive && !held(l) && questionOf(l) == 0 {
+	if l.Alive && !held(l) && questionOf(l) == 0 {
 		m.Say(nameOf(l)+" asks nothing; s steers its agent", true)
 		return
 	}
@@ -282,7 +281,7 @@ func (m *Model) beginAnswer(l *Loop) {
 
 func (m *Model) pauseOrResume(l *Loop) Effect {
 	switch {
-	case !l.Live.Alive:
+	case !l.Alive:
 		m.Say(nameOf(l)+" has no runner; r resumes it", true)
 		return Effect{}
 	case held(l):
@@ -293,7 +292,7 @@ func (m *Model) pauseOrResume(l *Loop) Effect {
 
 // held reports whether a loop has a runner that does nothing before a person resumes it.
 func held(l *Loop) bool {
-	return listing.WaitsForPerson(l.Status) || l.Live.Alive && l.Head.Status == event.StatusPaused
+	return l.WaitsForPerson() || l.Alive && l.Status == event.StatusPaused
 }
 
 // resumeLive resumes a loop that has a runner and is paused or waits for a person.
@@ -307,7 +306,7 @@ func (m *Model) resumeLive(l *Loop) Effect {
 
 func (m *Model) send(l *Loop, commands ...inbox.Command) Effect {
 	m.Say(fmt.Sprintf("%s: %s is being sent…", nameOf(l), commands[len(commands)-1].Kind), false)
-	return Effect{Do: Send, Loop: l.Status, Call: l.Call, Commands: commands}
+	return Effect{Do: Send, Loop: l.Found, Call: l.Call, Commands: commands}
 }
 
 // typeFilter filters as the person types.
@@ -362,7 +361,7 @@ func (m *Model) typeText(k Key) Effect {
 	case text == "":
 		m.Say("there is no text yet; r resumes without one, esc leaves", true)
 		return Effect{}
-	case !l.Live.Alive && m.mode == steering:
+	case !l.Alive && m.mode == steering:
 		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
 		return Effect{}
 	case m.mode == answering && questionOf(l) > 0 && questionOf(l) != m.asked:
@@ -371,7 +370,7 @@ func (m *Model) typeText(k Key) Effect {
 		return Effect{}
 	}
 	mode, asked := m.mode, m.asked
-	if !l.Live.Alive {
+	if !l.Alive {
 		if m.mode = resuming; m.live {
 			m.live = false
 			m.Say(nameOf(l)+" has ended meanwhile", true)
@@ -420,7 +419,7 @@ func (m *Model) confirmResume(k Key) Effect {
 			return Effect{}
 		}
 		return m.resume(l)
-	case l.Live.Alive, k.Name != "enter":
+	case l.Alive, k.Name != "enter":
 		if m.mode = answering; k.Name == "esc" {
 			return Effect{}
 		}
@@ -435,11 +434,11 @@ func (m *Model) confirmResume(k Key) Effect {
 }
 
 func (m *Model) resume(l *Loop, commands ...inbox.Command) Effect {
-	if l.Live.Alive { // another person was faster
+	if l.Alive { // another person was faster
 		return m.resumeLive(l)
 	}
 	m.Say(nameOf(l)+" is being resumed…", false)
-	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Commands: commands, Raise: l.Facts.Raise}
+	return Effect{Do: Resume, Loop: l.Found, Call: l.Call, Commands: commands, Raise: l.Facts.Raise}
 }
 
 // GiveBack lets a person edit a text again that was not sent, unless another question is open.

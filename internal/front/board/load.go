@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -27,21 +26,20 @@ type Loader struct {
 	env *cli.Env
 
 	mu     sync.Mutex
-	stale  map[string]registry.Status // loops without a runner whose state.json says nothing, by file
+	stale  map[string]*projector.View // loops without a runner whose state.json says nothing, by file
 	facts  map[string]remembered      // by file
 	before map[string]spentBefore     // by file
 }
 
 // remembered are facts, and the loop that they were read of.
 type remembered struct {
-	head  registry.Summary
-	alive bool
+	of *projector.View
 	Facts
 }
 
 // NewLoader returns a loader of all loops of a person.
 func NewLoader(e *cli.Env) *Loader {
-	return &Loader{env: e, stale: map[string]registry.Status{}, facts: map[string]remembered{}, before: map[string]spentBefore{}}
+	return &Loader{env: e, stale: map[string]*projector.View{}, facts: map[string]remembered{}, before: map[string]spentBefore{}}
 }
 
 // Load returns all loops, with the facts of those whose entries have these file names.
@@ -69,12 +67,11 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	call, root, home := l.env.NamesToType(all), l.env.Root(), l.env.Variable("HOME")
 	loops := make([]Loop, 0, len(all))
 	for _, s := range all {
-		s = l.refreshed(s)
-		loop := Loop{Status: s, Call: call(s), Here: s.Project == root, Path: tilde(s.Project, home), Today: l.today(s, now)}
-		if s.Name == "" {
-			loop.Call = strings.Trim(strings.TrimSuffix(s.File, ".json"), "-")
+		v := l.brief(s)
+		if v.Call = call(s); s.Name == "" {
+			v.Call = strings.Trim(strings.TrimSuffix(s.File, ".json"), "-")
 		}
-		loops = append(loops, loop)
+		loops = append(loops, Loop{View: v, Here: s.Project == root, Path: tilde(s.Project, home), Today: l.today(v, now)})
 	}
 	sortLoops(loops)
 	l.addFacts(loops, files, first)
@@ -95,82 +92,93 @@ func (l *Loader) addFacts(loops []Loop, files []string, first int) {
 		return all
 	})
 	for i := range loops {
-		s := loops[i].Status
-		if i < first || wanted[s.File] {
-			facts := l.factsOf(s, marked)
+		v := loops[i].View
+		if i < first || wanted[v.Found.File] {
+			facts := l.factsOf(v, marked)
 			loops[i].Facts = &facts
-		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason && known.head.Questions == s.Head.Questions {
+		} else if known, found := l.facts[v.Found.File]; found && alike(v, known.of) {
 			loops[i].Facts = &known.Facts
 		}
 	}
 }
 
-// refreshed is cli.Refreshed, which reads the journal of a loop whose state.json says nothing. A
+// alike reports whether what is known of a loop may still be shown.
+func alike(a, b *projector.View) bool {
+	return a.Alive == b.Alive && a.State == b.State && a.Reason == b.Reason && a.Summary.Questions == b.Summary.Questions
+}
+
+// brief is [projector.Brief], which reads the journal of a loop whose state.json says nothing. A
 // loop without a runner is read once.
-func (l *Loader) refreshed(s registry.Status) registry.Status {
+func (l *Loader) brief(s registry.Status) *projector.View {
 	if s.Live.Alive || s.Head.Status != event.StatusUnknown {
 		delete(l.stale, s.File)
-		return cli.Refreshed(s)
+		return projector.Brief(s)
 	}
-	if old, known := l.stale[s.File]; known && old.ID == s.ID && old.Gone == s.Gone {
-		return old
+	old, known := l.stale[s.File]
+	if !known || old.Found.ID != s.ID || old.Gone != s.Gone {
+		old = projector.Brief(s)
+		l.stale[s.File] = old
 	}
-	s = cli.Refreshed(s)
-	l.stale[s.File] = s
-	return s
+	v := *old // what was returned before may be read at the same time
+	return &v
 }
 
 // factsOf reads the facts of a loop again if it has changed, and those of a loop that died each
 // time. marked returns the processes of all loops.
-func (l *Loader) factsOf(s registry.Status, marked func() map[string][]process.Stray) Facts {
-	known, found := l.facts[s.File]
-	if found && known.head.Seq == s.Head.Seq && known.head.At.Equal(s.Head.At) && known.alive == s.Live.Alive && !s.Died {
+func (l *Loader) factsOf(v *projector.View, marked func() map[string][]process.Stray) Facts {
+	known, found := l.facts[v.Found.File]
+	if found && known.of.Seq == v.Seq && known.of.At.Equal(v.At) && known.of.Alive == v.Alive && !v.Died {
 		return known.Facts
 	}
-	facts := readFacts(s, marked)
-	l.facts[s.File] = remembered{s.Head, s.Live.Alive, facts}
+	facts := readFacts(v, marked)
+	l.facts[v.Found.File] = remembered{v, facts}
 	return facts
 }
 
-func readFacts(s registry.Status, marked func() map[string][]process.Stray) Facts {
+func readFacts(v *projector.View, marked func() map[string][]process.Stray) Facts {
 	switch {
-	case s.Err != nil:
-		return Facts{Text: cli.Clean(s.Err.Error())}
-	case s.Gone:
-		return Facts{Text: "its folder is gone: " + render.Clean(s.Dir)}
-	case s.Died:
-		return factsOfDied(s, marked())
-	case s.Live.Alive:
-		return factsOfLive(s)
+	case v.Error != "":
+		return Facts{Text: v.Error}
+	case v.Gone:
+		return Facts{Text: "its folder is gone: " + render.Clean(v.Dir)}
 	}
-	return factsOfEnded(s)
+	if v.Alive {
+		return factsOfLive(v)
+	}
+	now, err := projector.Read(v.Found)
+	switch {
+	case v.Died:
+		f := factsOfDied(v, marked())
+		f.Resumption = now.Resumption
+		return f
+	case err != nil:
+		return Facts{Text: "its journal cannot be read: " + cli.Clean(err.Error())}
+	case now.Ended == nil:
+		return Facts{}
+	}
+	return factsOfEnded(now)
 }
 
 // factsOfDied says whether processes outlived the runner: they still work, and no journal records
 // their work.
-func factsOfDied(s registry.Status, marked map[string][]process.Stray) Facts {
-	f := Facts{Text: "its runner died", Hint: "r resumes it"}
-	if left := send.LeftOf(marked, s); len(left) > 0 {
-		f = Facts{Text: "its runner died, and left " + send.SpellStrays(left), Hint: "r ends that and resumes the loop; 'ralph kill' only ends it"}
+func factsOfDied(v *projector.View, marked map[string][]process.Stray) Facts {
+	if left := send.LeftOf(marked, v.Found); len(left) > 0 {
+		return Facts{Text: "its runner died, and left " + send.SpellStrays(left), Hint: "r ends that and resumes the loop; 'ralph kill' only ends it"}
 	}
-	if loop, err := projector.Load(s.Dir); err == nil {
-		v := loop.View()
-		f.More, f.Raise = v.More, v.Raise
-	}
-	return f
+	return Facts{Text: "its runner died", Hint: "r resumes it"}
 }
 
 // lastEvents is how much of a journal's end is read for what runs now. A tool that has printed more
 // since it was called is not found; the state says then what the agent does.
 const lastEvents = 200
 
-// factsOfLive reads what a loop does, or waits for, and since when.
-func factsOfLive(s registry.Status) Facts {
-	events, _, err := journal.Last(s.Dir, lastEvents)
+// factsOfLive reads what a loop does, or waits for, and since when: no more than it needs.
+func factsOfLive(v *projector.View) Facts {
+	events, _, err := journal.Last(v.Dir, lastEvents)
 	if err != nil && len(events) == 0 {
 		return Facts{Text: "its journal cannot be read: " + cli.Clean(err.Error())}
 	}
-	running := render.Running{Project: s.Project}
+	running := render.Running{Project: v.Project}
 	var began time.Time // the wait or the pause
 	for _, e := range events {
 		running.Event(e)
@@ -179,47 +187,45 @@ func factsOfLive(s registry.Status) Facts {
 			began = e.At
 		}
 	}
-	switch {
-	case s.Head.Questions > 0 && (s.Head.Awaited > 0 || !listing.WaitsForPerson(s)):
-		if asked := factsOfQuestion(s); asked.Question > 0 {
-			if asked.Since = began; s.Head.Status == event.StatusRunning {
-				asked.Since = time.Time{} // the state says how long the runner has worked
+	if v.Summary.Questions > 0 && (v.Awaited > 0 || !v.WaitsForPerson()) {
+		now, _ := projector.Read(v.Found) // without the question, the state is shown
+		if asked := factsOfQuestion(now); asked.Asked.Number > 0 {
+			if v.Status != event.StatusRunning { // else the state says how long the runner has worked
+				asked.Since = began
 			}
 			return asked
 		}
-	case listing.WaitsForPerson(s):
-		return Facts{Text: cmp.Or(cli.Clean(listing.Question(s)), "it waits for you"), Since: began}
-	case s.Head.Status == event.StatusPaused:
+	}
+	switch {
+	case v.WaitsForPerson():
+		return Facts{Text: cmp.Or(v.Question, "it waits for you"), Since: began}
+	case v.Status == event.StatusPaused:
 		return Facts{Text: "a person paused it", Hint: "p resumes it", Since: began}
-	case s.Head.Status == event.StatusWaiting:
+	case v.Status == event.StatusWaiting:
 		return Facts{Since: began}
 	}
 	if what, since := running.Now(); what != "" {
 		return Facts{Text: what, Since: since}
 	}
-	loop, err := projector.Load(s.Dir)
-	if err != nil {
-		return Facts{}
-	}
-	if v := loop.View(); v.Open {
-		return Facts{Text: render.Clean(v.Doing)}
+	if now, err := projector.Read(v.Found); err == nil && now.Open {
+		return Facts{Text: now.Doing}
 	}
 	return Facts{}
 }
 
-// factsOfQuestion reads what a loop's agent asks: first what the loop waits for.
-func factsOfQuestion(s registry.Status) Facts {
-	open := listing.OpenQuestions(s)
+// factsOfQuestion are what a loop's agent asks: first what the loop waits for.
+func factsOfQuestion(v *projector.View) Facts {
+	open := v.OpenQuestions()
 	if len(open) == 0 {
-		return Facts{} // it was answered meanwhile
+		return Facts{}
 	}
-	q := open[max(slices.IndexFunc(open, func(q projector.Question) bool { return q.Number == s.Head.Awaited }), 0)]
-	f := Facts{Text: string(render.CleanText(q.Text)), Question: q.Number}
-	for _, choice := range q.Choices {
-		f.Choices = append(f.Choices, render.Clean(choice))
+	q := open[max(slices.IndexFunc(open, func(q projector.Question) bool { return q.Number == v.Awaited }), 0)]
+	for i := range q.Choices {
+		q.Choices[i] = render.Clean(q.Choices[i]) // one line each
 	}
+	f := Facts{Text: q.Text, Asked: q}
 	if more := len(open) - 1; more > 0 {
-		f.Hint = fmt.Sprintf("%s more: 'ralph answer %s' lists them", units.Quantity(more, "question"), s.Name)
+		f.Hint = fmt.Sprintf("%s more: 'ralph answer %s' lists them", units.Quantity(more, "question"), v.Name)
 	}
 	return f
 }
@@ -227,25 +233,16 @@ func factsOfQuestion(s registry.Status) Facts {
 // blockedPrefix begins the reason of a loop that ended blocked; the agent's own words follow it.
 const blockedPrefix = "the agent is blocked: "
 
-// factsOfEnded reads why a loop ended.
-func factsOfEnded(s registry.Status) Facts {
-	loop, err := projector.Load(s.Dir)
-	if err != nil {
-		return Facts{Text: "its journal cannot be read: " + cli.Clean(err.Error())}
-	}
-	v := loop.View()
-	if v.Ended == nil {
-		return Facts{}
-	}
-	f := factsOfQuestion(s)
-	if f.Question == 0 {
-		why := v.Ended.Why
+// factsOfEnded are why a loop ended.
+func factsOfEnded(v *projector.View) Facts {
+	f := factsOfQuestion(v)
+	if f.Asked.Number == 0 {
+		f.Text, f.Hint = v.Ended.Why, render.Clean(v.Ended.Hint)
 		if v.Ended.Reason == event.ReasonBlocked {
-			why = strings.TrimPrefix(why, blockedPrefix)
+			f.Text = strings.TrimPrefix(f.Text, blockedPrefix)
 		}
-		f.Text, f.Hint = cli.Clean(why), render.Clean(v.Ended.Hint)
 	}
-	f.More, f.Raise = v.More, v.Raise
+	f.Resumption = v.Resumption
 	return f
 }
 

@@ -5,40 +5,32 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/listing"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 )
 
-// Loop is one loop as the board shows it.
+// Loop is one loop as the board shows it. Its view is that of a list.
 type Loop struct {
-	registry.Status
+	*projector.View
 
-	Call string // what to type for it in the current folder
 	Here bool   // of the project of the current folder
 	Path string // of its project, short
 	// Today is what it has cost since midnight, in USD; nil if that is not known.
 	Today *float64
 	Facts *Facts // nil if they were not read
 
-	group listing.Group // in which it is listed, with the loops around it and within it
-	depth int           // how many loops it is within
+	group projector.Group // in which it is listed, with the loops around it and within it
+	depth int             // how many loops it is within
 }
 
-// Facts are what the head of a loop's state does not say. They are read for the loops on the screen
-// only.
+// Facts are what a list does not say. They are read for the loops on the screen only.
 type Facts struct {
 	Text string // what it asks, does, or why it ended; clean, in lines
 	Hint string // the next step for a person; clean, in one line
-	// Question is the number of the question that Text is, with the answers that the agent expects;
-	// 0 if it is none.
-	Question int
-	Choices  []string
+	// Asked is the question that Text is; its number is 0 if it is none.
+	Asked projector.Question
 	// Since is when it began to wait, to pause, or to do what Text says; zero if it is not known.
 	Since time.Time
-	// More is what it may use once it is resumed, and Raise what has to be raised for that, as
-	// projector.View has them.
-	More  string
-	Raise map[string]string
+	projector.Resumption
 }
 
 // Snapshot is what all loops were at a moment.
@@ -53,11 +45,10 @@ type Snapshot struct {
 // another one, such as those of a fleet, come right after it, in the group of the most urgent one.
 func sortLoops(loops []Loop) {
 	slices.SortStableFunc(loops, func(a, b Loop) int {
-		group := listing.GroupOf(a.Status)
 		return cmp.Or(
-			cmp.Compare(group, listing.GroupOf(b.Status)),
+			a.Group.Compare(b.Group),
 			-cmp.Compare(number(a.Here), number(b.Here)),
-			moment(&b, group).Compare(moment(&a, group)),
+			moment(&b).Compare(moment(&a)),
 		)
 	})
 	alone := slices.Clone(loops) // in that order
@@ -69,8 +60,8 @@ func sortLoops(loops []Loop) {
 		}
 	}
 	loops = loops[:0]
-	var place func(i int, group listing.Group, depth int)
-	place = func(i int, group listing.Group, depth int) {
+	var place func(i int, group projector.Group, depth int)
+	place = func(i int, group projector.Group, depth int) {
 		if placed[i] {
 			return
 		}
@@ -93,8 +84,8 @@ func sortLoops(loops []Loop) {
 			}
 			top = outer
 		}
-		place(top, listing.GroupOf(l.Status), 0)
-		place(i, listing.GroupOf(l.Status), 0)
+		place(top, l.Group, 0)
+		place(i, l.Group, 0)
 	}
 }
 
@@ -105,12 +96,9 @@ func number(yes bool) int {
 	return 0
 }
 
-func moment(l *Loop, group listing.Group) time.Time {
-	switch {
-	case group == listing.Ended && !l.Head.At.IsZero():
-		return l.Head.At
-	case !l.Head.Since.IsZero():
-		return l.Head.Since
+func moment(l *Loop) time.Time {
+	if l.Group == projector.Over && !l.At.IsZero() {
+		return l.At
 	}
 	return l.Started
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
@@ -27,7 +27,7 @@ type Model struct {
 	items    []item
 	cells    map[int][]string // of the rows, by their loops
 	columns  []column
-	counts   map[listing.Group]int
+	counts   map[projector.Group]int
 
 	selected string // the entry's file of the chosen loop
 	place    int    // of the chosen loop among the rows
@@ -72,7 +72,7 @@ const noticeLasts = time.Minute
 // item is a part of the list: the head of a group, a row, or what an empty group has.
 type item struct {
 	kind  itemKind
-	group listing.Group
+	group projector.Group
 	loop  int // of a row: its place in the snapshot
 }
 
@@ -91,9 +91,9 @@ func (m *Model) Show(s Snapshot) (calling []*Loop) {
 	needed := map[string]bool{}
 	sortLoops(s.Loops)
 	for i := range s.Loops {
-		if l := &s.Loops[i]; listing.GroupOf(l.Status) == listing.NeedsYou {
-			needed[l.File] = true
-			if m.loaded && !m.needed[l.File] && l.Head.Status != event.StatusPaused { // a person paused it
+		if l := &s.Loops[i]; l.Group == projector.NeedsYou {
+			needed[l.Found.File] = true
+			if m.loaded && !m.needed[l.Found.File] && l.Status != event.StatusPaused { // a person paused it
 				calling = append(calling, l)
 			}
 		}
@@ -108,34 +108,34 @@ func (m *Model) Show(s Snapshot) (calling []*Loop) {
 
 // callOf says in one line why a loop needs a person.
 func callOf(l *Loop) string {
-	switch question := listing.Question(l.Status); {
-	case question != "":
-		return render.Clean(question)
+	switch {
+	case l.Question != "":
+		return render.Clean(l.Question)
 	case questionOf(l) > 0:
 		return render.Clean(l.Facts.Text)
 	case l.Died:
 		return "its runner died"
-	case l.Head.Reason != "":
+	case l.Reason != "":
 		end, why := endOf(l)
 		return strings.TrimSpace(end + " " + why)
 	}
-	return stateOf(l, l.Head.At)
+	return stateOf(l, l.At)
 }
 
 // questionOf is the number of the question that an answer to a loop is for; 0 if there is none.
 func questionOf(l *Loop) int {
 	switch {
-	case l.Head.Awaited > 0:
-		return l.Head.Awaited
-	case l.Facts == nil || listing.WaitsForPerson(l.Status):
+	case l.Awaited > 0:
+		return l.Awaited
+	case l.Facts == nil || l.WaitsForPerson():
 		return 0
 	}
-	return l.Facts.Question
+	return l.Facts.Asked.Number
 }
 
 // textOf is the question of a loop's agent as far as it was read.
 func textOf(l *Loop) string {
-	if l.Facts == nil || l.Facts.Question == 0 {
+	if l.Facts == nil || l.Facts.Asked.Number == 0 {
 		return ""
 	}
 	return l.Facts.Text
@@ -152,16 +152,16 @@ func (m *Model) Resize(width, height int) {
 
 // arrange makes the list from the loops and the filters.
 func (m *Model) arrange() {
-	m.items, m.counts, m.cells = m.items[:0], map[listing.Group]int{}, map[int][]string{}
+	m.items, m.counts, m.cells = m.items[:0], map[projector.Group]int{}, map[int][]string{}
 	next := 0
-	for _, group := range listing.Groups {
+	for _, group := range projector.Groups {
 		rows := 0
 		m.items = append(m.items, item{kind: headItem, group: group})
 		for ; next < len(m.snapshot.Loops) && m.snapshot.Loops[next].group == group; next++ {
 			if m.matches(&m.snapshot.Loops[next]) {
 				m.items = append(m.items, item{rowItem, group, next})
 				m.cells[next] = m.cellsOf(&m.snapshot.Loops[next])
-				if rows++; group != listing.NeedsYou || listing.GroupOf(m.snapshot.Loops[next].Status) == group {
+				if rows++; group != projector.NeedsYou || m.snapshot.Loops[next].Group == group {
 					m.counts[group]++ // not the others of a fleet that needs a person
 				}
 			}
@@ -178,10 +178,10 @@ func (m *Model) arrange() {
 
 // matches reports whether a loop is shown.
 func (m *Model) matches(l *Loop) bool {
-	if m.Here && !l.Here || m.Running && !l.Live.Alive {
+	if m.Here && !l.Here || m.Running && !l.Alive {
 		return false
 	}
-	text := strings.ToLower(strings.Join([]string{l.Call, l.Path, agentOf(l), listing.GroupOf(l.Status).String(), stateOf(l, m.snapshot.At), listing.Question(l.Status), textOf(l)}, "\n"))
+	text := strings.ToLower(strings.Join([]string{l.Call, l.Path, l.Agent, string(l.Group), stateOf(l, m.snapshot.At), l.Question, textOf(l)}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(m.filter)) {
 		if !strings.Contains(text, word) {
 			return false
@@ -216,7 +216,7 @@ func (m *Model) keepSelection() {
 	m.selected = m.fileOf(rows[m.place])
 }
 
-func (m *Model) fileOf(i int) string { return m.snapshot.Loops[m.items[i].loop].File }
+func (m *Model) fileOf(i int) string { return m.snapshot.Loops[m.items[i].loop].Found.File }
 
 // chosen is the chosen loop, or nil if none is shown.
 func (m *Model) chosen() *Loop { return m.shownLoop(m.selected) }
@@ -224,7 +224,7 @@ func (m *Model) chosen() *Loop { return m.shownLoop(m.selected) }
 // shownLoop is the loop of an entry's file, or nil if it is not shown.
 func (m *Model) shownLoop(file string) *Loop {
 	for _, it := range m.items {
-		if it.kind == rowItem && m.snapshot.Loops[it.loop].File == file {
+		if it.kind == rowItem && m.snapshot.Loops[it.loop].Found.File == file {
 			return &m.snapshot.Loops[it.loop]
 		}
 	}
@@ -234,7 +234,7 @@ func (m *Model) shownLoop(file string) *Loop {
 // loopOf is the loop of an entry's file, also if no filter lets it be shown; nil if it is gone.
 func (m *Model) loopOf(file string) *Loop {
 	for i := range m.snapshot.Loops {
-		if m.snapshot.Loops[i].File == file {
+		if m.snapshot.Loops[i].Found.File == file {
 			return &m.snapshot.Loops[i]
 		}
 	}
@@ -257,7 +257,7 @@ func (m *Model) move(by int) {
 func (m *Model) scroll() {
 	m.top = min(m.top, max(len(m.items)-1, 0))
 	at := slices.IndexFunc(m.items, func(it item) bool {
-		return it.kind == rowItem && m.snapshot.Loops[it.loop].File == m.selected
+		return it.kind == rowItem && m.snapshot.Loops[it.loop].Found.File == m.selected
 	})
 	if at < 0 {
 		m.top = 0
@@ -304,7 +304,7 @@ func (m *Model) Visible() []string {
 	left := m.bodyHeight()
 	for i := m.top; i < len(m.items) && left > 0; i++ {
 		left -= len(m.itemLines(i))
-		if it := m.items[i]; it.kind == rowItem && (listing.GroupOf(m.snapshot.Loops[it.loop].Status) != listing.Ended || m.fileOf(i) == m.selected) {
+		if it := m.items[i]; it.kind == rowItem && (m.snapshot.Loops[it.loop].Group != projector.Over || m.fileOf(i) == m.selected) {
 			files = append(files, m.fileOf(i))
 		}
 	}

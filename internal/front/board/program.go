@@ -12,8 +12,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/display"
-	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
@@ -227,7 +227,7 @@ func (p *program) View() tea.View {
 
 // State is what the terminal shows of the board outside of its screen.
 func (p *program) State() terminal.State {
-	need, working := len(p.needed), p.counts[listing.Working]
+	need, working := len(p.needed), p.counts[projector.Working]
 	s := terminal.State{Title: "ralph", Status: terminal.StatusIdle}
 	switch {
 	case need > 0:

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,74 +14,74 @@ import (
 
 // stateOf says in a word what a loop is, and since when or until when.
 func stateOf(l *Loop, now time.Time) string {
-	since := l.Head.At // without facts, its last event is what put it into this state
+	since := l.At // without facts, its last event is what put it into this state
 	if l.Facts != nil && !l.Facts.Since.IsZero() {
 		since = l.Facts.Since
 	}
 	switch {
-	case l.Err != nil:
+	case l.Error != "":
 		return "unreadable"
 	case l.Gone:
 		return "gone"
 	case l.Died:
-		return strings.TrimSuffix("died, last event "+ago(now, l.Head.At), ", last event ")
-	case l.Live.Alive && listing.WaitsForPerson(l.Status):
+		return strings.TrimSuffix("died, last event "+ago(now, l.At), ", last event ")
+	case l.Alive && l.WaitsForPerson():
 		return "waiting " + clock(now.Sub(since))
-	case l.Live.Alive && l.Head.Pending != "":
-		return l.Head.Pending
-	case l.Live.Alive:
+	case l.Alive && l.Pending != "":
+		return l.Pending
+	case l.Alive:
 		return asking(l, liveState(l, since, now))
-	case l.Head.Reason == "":
-		return l.Head.Status.String()
+	case l.Reason == "":
+		return l.Status.String()
 	}
 	end, why := endOf(l)
-	return asking(l, strings.TrimSpace(end+" "+ago(now, l.Head.At)+" "+why))
+	return asking(l, strings.TrimSpace(end+" "+ago(now, l.At)+" "+why))
 }
 
 // asking adds the questions to the state of a loop whose agent has some.
 func asking(l *Loop, state string) string {
-	if asks := listing.Asks(l.Status); asks != "" {
+	if asks := listing.Asks(l.View); asks != "" {
 		return asks + ", " + state
 	}
 	return state
 }
 
 func liveState(l *Loop, since, now time.Time) string {
-	switch l.Head.Status {
+	switch l.Status {
 	case event.StatusStarting:
 		return event.StatusStarting.String()
 	case event.StatusPaused:
 		return "paused " + clock(now.Sub(since))
 	case event.StatusWaiting:
-		what, until, found := strings.Cut(render.Clean(l.Head.Waiting), " until ")
+		what, until, found := strings.Cut(render.Clean(l.Waiting), " until ")
 		if at, err := time.Parse(time.RFC3339, until); found && err == nil {
 			return "waiting, " + clock(at.Sub(now)) + " left (" + what + ")"
 		}
 		return "waiting (" + what + ")"
 	case event.StatusRunning:
-		began := l.Live.Since // the runner's: an earlier runner may have worked weeks ago
-		if began.IsZero() {
-			began = l.Head.Since
+		began := l.Since
+		if l.Runner != nil && !l.Runner.Since.IsZero() {
+			began = l.Runner.Since // an earlier runner may have worked weeks ago
 		}
 		return "running " + clock(now.Sub(began))
 	}
-	return l.Head.Status.String()
+	return l.Status.String()
 }
 
 // endOf says how a loop ended, and in parentheses why, where the first word does not say it.
 func endOf(l *Loop) (end, why string) {
-	switch reason := event.Reason(l.Head.Reason); {
+	switch reason := event.Reason(l.Reason); {
 	case reason == event.ReasonBlocked:
 		return "blocked", ""
 	case reason.ExitCode() == event.ExitCompleted, reason == event.ReasonStop:
-		return l.Head.Status.String(), ""
+		return l.Status.String(), ""
 	}
-	return l.Head.Status.String(), "(" + render.Clean(l.Head.Reason) + ")"
+	return l.Status.String(), "(" + render.Clean(l.Reason) + ")"
 }
 
 // iterationOf says how many iterations of how many are used. Refunded ones are not counted.
 func iterationOf(l *Loop) string {
-	switch count := cli.CountOf(l.Head); {
+	switch count := cli.CountOf(l.Summary); {
 	case count.Begun == 0:
 		return "-"
 	case count.Maximum == 0:
@@ -122,6 +121,3 @@ func pair(large int, unit string, small int, smaller string) string {
 	}
 	return text
 }
-
-// agentOf is the agent that works, or the one that the loop began with.
-func agentOf(l *Loop) string { return cmp.Or(l.Head.Agent, l.Agent) }

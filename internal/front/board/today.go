@@ -10,7 +10,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/projector"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // spentBefore is what a loop had cost at the beginning of a day, in USD.
@@ -23,27 +22,27 @@ type spentBefore struct {
 
 // today returns what a loop has cost since midnight, in USD; nil if that is not known. An iteration
 // counts for the day on which it ended, and the open one for today.
-func (l *Loader) today(s registry.Status, now time.Time) *float64 {
+func (l *Loader) today(v *projector.View, now time.Time) *float64 {
 	year, month, day := now.Date()
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, now.Location())
-	switch head := s.Head; {
-	case s.Err != nil:
+	switch {
+	case v.Error != "":
 		return nil
-	case head.At.Before(midnight) && !head.At.IsZero():
+	case v.At.Before(midnight) && !v.At.IsZero():
 		return new(float64)
-	case head.Cost == nil, !head.Since.Before(midnight):
-		return head.Cost
+	case v.Cost == nil, !v.Since.Before(midnight):
+		return v.Cost
 	}
-	before, found := l.before[s.File]
-	if !found || !before.day.Equal(midnight) || before.id != s.ID {
-		usd, known := costBefore(s.Dir, s.Head.Iteration, midnight)
-		before = spentBefore{midnight, s.ID, usd, known}
-		l.before[s.File] = before
+	before, found := l.before[v.Found.File]
+	if !found || !before.day.Equal(midnight) || before.id != v.ID {
+		usd, known := costBefore(v.Dir, v.Iteration, midnight)
+		before = spentBefore{midnight, v.ID, usd, known}
+		l.before[v.Found.File] = before
 	}
 	if !before.known {
 		return nil
 	}
-	spent := max(*s.Head.Cost-before.usd, 0)
+	spent := max(*v.Cost-before.usd, 0)
 	if spent < smallest {
 		spent = 0
 	}

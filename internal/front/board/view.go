@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
@@ -57,8 +58,8 @@ const (
 
 func (m *Model) cellsOf(l *Loop) []string {
 	return []string{
-		strings.Repeat("  ", l.depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.Head), listing.Cost(l.Today), listing.Cost(l.Head.Cost),
-		render.Clean(agentOf(l)), render.Clean(l.Path),
+		strings.Repeat("  ", l.depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.View), listing.Cost(l.Today), listing.Cost(l.Cost),
+		render.Clean(l.Agent), render.Clean(l.Path),
 	}
 }
 
@@ -70,7 +71,7 @@ func (m *Model) fit() []column {
 		{head: "TODAY", cell: todayCell, money: true}, {head: "TOTAL", cell: totalCell, money: true},
 		{head: "AGENT", cell: agentCell}, {head: "PROJECT", cell: projectCell, path: true},
 	}
-	if !slices.ContainsFunc(m.snapshot.Loops, func(l Loop) bool { return l.Head.Stories > 0 }) {
+	if !slices.ContainsFunc(m.snapshot.Loops, func(l Loop) bool { return l.Stories > 0 }) {
 		all = slices.Delete(all, storiesCell, storiesCell+1)
 	}
 	for i := range all {
@@ -227,7 +228,7 @@ func (m *Model) itemLines(i int) []string {
 	it := m.items[i]
 	switch it.kind {
 	case headItem:
-		text := m.Theme.Bold.Render(it.group.String())
+		text := m.Theme.Bold.Render(string(it.group))
 		if n := m.counts[it.group]; n > 0 {
 			text += m.Theme.Dim.Render(fmt.Sprintf("  %d", n))
 		}
@@ -244,13 +245,13 @@ func (m *Model) itemLines(i int) []string {
 }
 
 // none is what an empty group has.
-func (m *Model) none(group listing.Group) string {
+func (m *Model) none(group projector.Group) string {
 	switch {
 	case !m.loaded:
 		return "…"
 	case m.filter != "" || m.Here || m.Running:
 		return "none match"
-	case group == listing.NeedsYou:
+	case group == projector.NeedsYou:
 		return "nothing"
 	}
 	return "none"
@@ -258,7 +259,7 @@ func (m *Model) none(group listing.Group) string {
 
 func (m *Model) rowLines(it item) []string {
 	l := &m.snapshot.Loops[it.loop]
-	selected := l.File == m.selected
+	selected := l.Found.File == m.selected
 	mark := strings.Repeat(" ", margin)
 	if selected {
 		mark = m.Theme.Accent.Render(">") + " "
@@ -275,33 +276,33 @@ func (m *Model) rowLines(it item) []string {
 		}
 		return m.Theme.Dim.Render(text)
 	})}
-	own := listing.GroupOf(l.Status)
-	if own == listing.Ended && !selected {
+	own := l.Group
+	if own == projector.Over && !selected {
 		return lines
 	}
 	return append(lines, m.textLines(l, linesOf(own, selected))...)
 }
 
 // linesOf is how many lines of text a row has at most.
-func linesOf(group listing.Group, selected bool) int {
+func linesOf(group projector.Group, selected bool) int {
 	switch {
-	case group == listing.Working:
+	case group == projector.Working:
 		return 1
 	case selected:
 		return 6
-	case group == listing.NeedsYou:
+	case group == projector.NeedsYou:
 		return 3
 	}
 	return 2
 }
 
 func (m *Model) stateStyle(l *Loop) terminal.Style {
-	switch group := listing.GroupOf(l.Status); {
-	case l.Died, l.Err != nil, l.Head.Status == "failed":
+	switch group := l.Group; {
+	case l.Died, l.Error != "", l.Status == "failed":
 		return m.Theme.Failure
-	case group == listing.NeedsYou:
+	case group == projector.NeedsYou:
 		return m.Theme.Warning
-	case group == listing.Working:
+	case group == projector.Working:
 		return m.Theme.Good
 	}
 	return m.Theme.Dim
@@ -314,18 +315,18 @@ func (m *Model) textLines(l *Loop, most int) []string {
 	}
 	width := min(m.Width-indent, widestText)
 	style, lines := m.Theme.Text, []string(nil)
-	if listing.GroupOf(l.Status) == listing.Working && l.Facts.Question == 0 {
+	if l.Group == projector.Working && l.Facts.Asked.Number == 0 {
 		lines = []string{m.doing(l.Facts, width)}
 	} else {
 		lines = m.wrapped(l.Facts.Text, width, most)
 	}
-	if listing.GroupOf(l.Status) != listing.NeedsYou {
+	if l.Group != projector.NeedsYou {
 		style = m.Theme.Dim
 	}
 	if choices := m.choices(l); choices != "" {
 		lines = append(lines, render.Cut(choices, width))
 	}
-	if hint := l.Facts.Hint; hint != "" && l.File == m.selected {
+	if hint := l.Facts.Hint; hint != "" && l.Found.File == m.selected {
 		lines = append(lines, render.Cut("→ "+hint, width))
 	}
 	for i := range lines {
@@ -338,7 +339,7 @@ func (m *Model) textLines(l *Loop, most int) []string {
 func (m *Model) choices(l *Loop) string {
 	var parts []string
 	for i := range choicesOf(l) {
-		parts = append(parts, fmt.Sprintf("%d %s", i+1, l.Facts.Choices[i]))
+		parts = append(parts, fmt.Sprintf("%d %s", i+1, l.Facts.Asked.Choices[i]))
 	}
 	return strings.Join(parts, " · ")
 }

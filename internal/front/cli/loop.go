@@ -61,23 +61,6 @@ func Unbegun(name string, head registry.Summary) error {
 	return Refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
 }
 
-// Refreshed takes from the journal what state.json does not contain yet. state.json is written a
-// moment after the events: if a loop has just begun or was resumed, or its runner was killed soon,
-// the file is missing or old.
-func Refreshed(s registry.Status) registry.Status {
-	old := s.Head.Status == event.StatusStarting || s.Head.Status.Ended()
-	if s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown && !(s.Live.Alive && old) {
-		return s
-	}
-	loop, err := projector.Load(s.Dir)
-	if err != nil || loop.View().Since.IsZero() {
-		return s // status says what is wrong with it
-	}
-	s.Head = loop.View().Summary
-	s.Died = !s.Live.Alive && !s.Head.Status.Ended()
-	return s
-}
-
 // Wrapped breaks a clean line between words if it is wider than the terminal. It does not break a
 // longer word, which may be a path to be copied, and without a terminal it breaks nothing.
 func Wrapped(line string, room int) []string {
@@ -99,4 +82,13 @@ func Wrapped(line string, room int) []string {
 		row += word
 	}
 	return append(rows, row)
+}
+
+// View returns all that is true of a loop that has begun.
+func View(s registry.Status) (*projector.View, error) {
+	v, err := projector.Read(s)
+	if err == nil && v.Rules == nil && !s.Live.Alive {
+		err = Unbegun(s.Name, s.Head)
+	}
+	return v, err
 }

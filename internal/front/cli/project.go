@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,18 +138,17 @@ func (e *Env) Settings(flags map[string]string, workDir string) (config.Loaded, 
 	}
 	// A program's path in the settings is relative to the project, wherever its loop was started.
 	s := &loaded.Settings
-	for _, at := range []struct {
-		prefix string
-		agent  *config.Agent
-		agents []config.Agent
-	}{{"", &s.Agent, s.Agents}, {"review.", &s.Review.Agent, s.Review.Agents}} {
-		if loaded.Origins[at.prefix+"agent.command"].Layer != config.LayerFlags {
-			at.agent.Command = Rooted(at.agent.Command, e.Root())
-		}
-		if loaded.Origins[at.prefix+"agents"].Layer != config.LayerFlags {
-			for i, agent := range at.agents {
-				at.agents[i].Command = Rooted(agent.Command, e.Root())
+	for key, commands := range map[string]config.AgentNames{"agent": s.Agent, "review.agent": s.Review.Agent} {
+		for i, command := range commands {
+			if loaded.Origins[key].Layer != config.LayerFlags {
+				commands[i] = Rooted(command, e.Root())
 			}
+		}
+	}
+	for name, agent := range s.Agents {
+		if loaded.Origins["agents."+name+".command"].Layer != config.LayerFlags {
+			agent.Command = Rooted(agent.Command, e.Root())
+			s.Agents[name] = agent
 		}
 	}
 	return loaded, nil
@@ -166,6 +166,20 @@ func Rooted(command, folder string) string {
 		return argv[0]
 	}
 	return AsTyped(argv)
+}
+
+// RootedAgents makes the programs' paths absolute in the value of a flag that names an agent, or
+// several as a list in JSON.
+func RootedAgents(value, folder string) string {
+	var list config.AgentNames
+	if !strings.HasPrefix(value, "[") || json.Unmarshal([]byte(value), &list) != nil {
+		return Rooted(value, folder)
+	}
+	for i, command := range list {
+		list[i] = Rooted(command, folder)
+	}
+	text, _ := config.Text(config.Settings{Agent: list}, "agent")
+	return text
 }
 
 // Placed is for a verb that is about a project or one of its loops.

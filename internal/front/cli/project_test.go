@@ -79,4 +79,17 @@ func TestRooted(t *testing.T) {
 	}
 }
 
+func TestRootedAgents(t *testing.T) {
+	for value, want := range map[string]string{
+		"./a.sh --x":              "/p/a.sh --x",
+		`["./a.sh --x","claude"]`: `["/p/a.sh --x","claude"]`,
+		`["./a.sh"]`:              "/p/a.sh",
+		"[./a.sh":                 "/p/[./a.sh",
+	} {
+		if got := RootedAgents(value, "/p"); got != want {
+			t.Errorf("%s became %s", value, got)
+		}
+	}
+}
+
 // A loop is named after its branch; on main and master, after its project.

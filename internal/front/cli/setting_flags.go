@@ -79,7 +79,7 @@ func unaliased(word string) string {
 }
 
 // plainSettings are the settings whose names look like flags, without agent, sandbox and
-// worktree: the flag --agent takes a command, --sandbox a mode, --worktree a branch.
+// worktree: these are flags of their own, and --sandbox takes a mode, --worktree a branch.
 var plainSettings = []string{
 	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "snapshots",
 	"scm", "telemetry", "terminal",
@@ -96,7 +96,6 @@ func namesSetting(word string) bool {
 }
 
 func isSwitch(name string) bool {
-	return slices.ContainsFunc(config.Keys(), func(key config.Key) bool {
-		return key.Name == name && (key.Kind == config.KindBool || key.Kind == config.KindPassed)
-	})
+	key, _ := config.KeyOf(name)
+	return key.Kind == config.KindBool || key.Kind == config.KindPassed
 }

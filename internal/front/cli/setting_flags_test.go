@@ -14,7 +14,7 @@ func TestEverySettingIsAFlag(t *testing.T) {
 		"a switch needs none":                     {[]string{"run", "--includeIterationCountInPrompt", "-p", "x"}, []string{"run", "--set", "includeIterationCountInPrompt=true", "-p", "x"}},
 		"a switch may be turned off":              {[]string{"run", "--completion.doneFile", "false"}, []string{"run", "--set", "completion.doneFile=false"}},
 		"run is meant where no verb is":           {[]string{"-p", "x", "--reflect.every", "3"}, []string{"-p", "x", "--set", "reflect.every=3"}},
-		"a value may begin with a dash":           {[]string{"run", "--agent.flags", "--fast"}, []string{"run", "--set", "agent.flags=--fast"}},
+		"a value may begin with a dash":           {[]string{"run", "--agents.pi.flags", "--fast"}, []string{"run", "--set", "agents.pi.flags=--fast"}},
 		"one without a value is for the settings": {[]string{"run", "--limits.idle"}, []string{"run", "--set", "limits.idle"}},
 		"one in a plain word as well":             {[]string{"run", "--context", "same", "--guardrails=[]"}, []string{"run", "--set", "context=same", "--set", "guardrails=[]"}},
 		"also one that is a verb too":             {[]string{"run", "--guard", `{"unknown": "deny"}`}, []string{"run", "--set", `guard={"unknown": "deny"}`}},
@@ -45,7 +45,7 @@ func TestEverySettingIsAFlag(t *testing.T) {
 func TestEverySettingIsFlag(t *testing.T) {
 	for _, key := range config.Keys() {
 		if key.Env == "" || slices.Contains([]string{"agent", "allowSharedWorktree", "sandbox", "worktree"}, key.Name) {
-			continue // keys in a list have no flag; these are flags of the verbs
+			continue // keys in a list have no flag, those of agents one for each name; these are flags of the verbs
 		}
 		if !namesSetting("--" + key.Name) {
 			t.Errorf("--%s is no flag", key.Name)

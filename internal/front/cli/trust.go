@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -139,40 +137,17 @@ const headersKey = "telemetry.otlp.headers."
 // WithoutKeys masks the headers of the collector, and variables of agents whose names are those of
 // credentials. value is as [config.Text] prints it.
 func WithoutKeys(key, value string) string {
-	var agents []config.Agent
-	switch key = strings.TrimPrefix(key, "review."); {
-	case strings.HasPrefix(key, "agent.env.") && redact.Name(key[len("agent.env."):]):
-		return "[masked:" + key[len("agent.env."):] + "]"
+	switch variable := agentVariable.FindStringSubmatch(key); {
+	case variable != nil && redact.Name(variable[1]):
+		return "[masked:" + variable[1] + "]"
 	case strings.HasPrefix(key, headersKey):
 		return "[masked:" + key[len(headersKey):] + "]"
-	case key == "agents":
-		if json.Unmarshal([]byte(value), &agents) == nil {
-			return maskedJSON(agents, agents...)
-		}
-	case strings.HasPrefix(key, "agents["):
-		var agent config.Agent
-		if json.Unmarshal([]byte(value), &agent) == nil {
-			return maskedJSON(agent, agent)
-		}
 	}
 	return value
 }
 
-// maskedJSON masks variables of agents, and returns value, which contains the agents, as JSON.
-func maskedJSON(value any, agents ...config.Agent) string {
-	for _, agent := range agents {
-		for name := range agent.Env {
-			if redact.Name(name) {
-				agent.Env[name] = "[masked:" + name + "]"
-			}
-		}
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // & and < in a command stay what they are
-	_ = encoder.Encode(value)    // it was decoded from JSON
-	return strings.TrimSuffix(b.String(), "\n")
-}
+// agentVariable matches the key of a variable of an agent.
+var agentVariable = regexp.MustCompile(`^agents\.[^.]+\.env\.(.+)$`)
 
 // Lines show the parts, each in a line, and what has changed since they were trusted.
 func (c TrustReview) Lines(parts []config.Part) []string {

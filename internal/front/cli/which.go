@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -117,7 +118,7 @@ func (e *Env) ambiguous(several *client.AmbiguousError) error {
 	}
 	call, lines := e.NamesToType(all), ""
 	for _, s := range several.Loops {
-		lines += fmt.Sprintf("\n  %s  %s  %s", call(s), Refreshed(s).Head.Status, s.Project)
+		lines += fmt.Sprintf("\n  %s  %s  %s", call(s), projector.Brief(s).Status, s.Project)
 	}
 	return Refuse("use the name at the beginning of its line", "%w:%s", several, lines)
 }

@@ -115,7 +115,7 @@ func (q *query) settings(before string, live bool) {
 	}
 	for _, k := range config.Keys() {
 		if settable(k) && (k.Live || !live) {
-			q.addOpen(before+k.Name+"=", help(k))
+			q.addOpen(before+named(k, written)+"=", help(k))
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (q *query) settings(before string, live bool) {
 func (q *query) settingFlags() {
 	for _, k := range config.Keys() {
 		if settable(k) && strings.Contains(k.Name, ".") {
-			q.add("--"+k.Name, help(k))
+			q.add("--"+named(k, strings.TrimPrefix(q.now, "--")), help(k))
 		}
 	}
 }
@@ -133,6 +133,15 @@ func (q *query) settingFlags() {
 // settable reports whether a key is set by a flag: objects are set by their keys.
 func settable(k config.Key) bool {
 	return k.Kind != config.KindObject && !strings.Contains(k.Name, "[]")
+}
+
+// named returns the key of an agent with the name that is already written, if one is.
+func named(k config.Key, written string) string {
+	parts, own := strings.SplitN(written, ".", 3), strings.SplitN(k.Name, ".", 3)
+	if len(parts) < 3 || len(own) < 3 || parts[0] != "agents" || own[0] != "agents" {
+		return k.Name
+	}
+	return "agents." + parts[1] + "." + own[2]
 }
 
 func help(k config.Key) string {
@@ -144,25 +153,22 @@ func help(k config.Key) string {
 
 // settingValues completes the value of a setting.
 func (q *query) settingValues(key, before string) {
-	for _, k := range config.Keys() {
-		if k.Name != key {
-			continue
-		}
-		words := slices.Clone(k.Enum)
-		if k.Kind == config.KindBool {
-			words = []string{"true", "false"}
-		}
-		if k.None {
-			words = append(words, "none")
-		}
-		for _, word := range words {
-			q.add(before+word, "")
-		}
+	k, _ := config.KeyOf(key)
+	words := slices.Clone(k.Enum)
+	if k.Kind == config.KindBool {
+		words = []string{"true", "false"}
+	}
+	if k.None {
+		words = append(words, "none")
+	}
+	for _, word := range words {
+		q.add(before+word, "")
 	}
 }
 
 func isSwitch(key string) bool {
-	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Name == key && k.Kind == config.KindBool })
+	k, _ := config.KeyOf(key)
+	return k.Kind == config.KindBool
 }
 
 // types completes a type of event, or a group of types.

@@ -31,7 +31,7 @@ func Changes(e *cli.Env, o Options) error {
 			return err
 		}
 		var line bytes.Buffer
-		if err := cli.PrintJSON(&line, JSON(e, all), ""); err != nil {
+		if err := cli.PrintJSON(&line, all, ""); err != nil {
 			return err
 		}
 		if !bytes.Equal(line.Bytes(), printed) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -24,14 +25,22 @@ func TestUrgentLoopsComeFirst(t *testing.T) {
 		{Entry: registry.Entry{Name: "blocked"}, Head: registry.Summary{Status: "stopped", Reason: "blocked", Since: begin.AddDate(0, 0, 1)}},
 		{Entry: registry.Entry{Name: "died"}, Head: registry.Summary{Status: "running", Since: begin.AddDate(0, 0, 2)}, Died: true},
 	}
-	sortByUrgency(loops)
+	views := views(loops...)
+	sortByUrgency(views)
 	var names []string
-	for _, s := range loops {
-		names = append(names, s.Name)
+	for _, v := range views {
+		names = append(names, v.Name)
 	}
 	if got := strings.Join(names, " "); got != "died blocked waits runs new old" {
 		t.Errorf("the order is %s", got)
 	}
+}
+
+func views(loops ...registry.Status) (all []*projector.View) {
+	for _, s := range loops {
+		all = append(all, projector.Brief(s))
+	}
+	return all
 }
 
 func TestStoriesHaveAColumn(t *testing.T) {
@@ -40,13 +49,13 @@ func TestStoriesHaveAColumn(t *testing.T) {
 		{Entry: registry.Entry{Name: "notes"}, Head: registry.Summary{Status: "running", Stories: 12, StoriesDone: 7}},
 		{Entry: registry.Entry{Name: "night"}, Head: registry.Summary{Status: "running"}},
 	}
-	got := string(Table(e, loops, false))
+	got := string(Table(e, views(loops...), false))
 	for _, want := range []string{"ITERATION  STORIES  STARTED", "7/12 "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := string(Table(e, loops[1:], false)); strings.Contains(got, "STORIES") {
+	if got := string(Table(e, views(loops[1:]...), false)); strings.Contains(got, "STORIES") {
 		t.Errorf("no loop works on stories:\n%s", got)
 	}
 }
@@ -107,7 +116,7 @@ func TestNestedLoopsFollow(t *testing.T) {
 		return registry.Status{Entry: registry.Entry{Name: name, Dir: "/" + name, ID: name, Parent: parent}}
 	}
 	var names []string
-	for _, s := range nest([]registry.Status{loop("inner", "fleet"), loop("a", "b"), loop("fleet", ""), loop("deep", "inner"), loop("b", "a"), loop("orphan", "gone")}) {
+	for _, s := range nest(views(loop("inner", "fleet"), loop("a", "b"), loop("fleet", ""), loop("deep", "inner"), loop("b", "a"), loop("orphan", "gone"))) {
 		names = append(names, s.Name)
 	}
 	if got := strings.Join(names, " "); got != "fleet inner deep orphan a b" {

@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -11,59 +10,46 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
 // Table shows loops to a person, with their projects if asked for.
-func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
+func Table(e *cli.Env, all []*projector.View, projects bool) []byte {
 	opt := e.RenderOptions()
 	t := table{head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS"}, color: opt.Color, paths: projects}
 	if projects {
 		t.head = append(t.head, "PROJECT")
 	}
-	stories := slices.ContainsFunc(all, func(s registry.Status) bool { return s.Head.Stories > 0 })
+	stories := slices.ContainsFunc(all, func(v *projector.View) bool { return v.Stories > 0 })
 	if stories {
 		t.head = slices.Insert(t.head, storiesColumn, "STORIES")
 	}
-	now, home, strays, call, family := e.Now(), e.Variable("HOME"), survivors(all), e.NamesToType(all), familiesOf(all)
-	for _, s := range all {
-		status, tokens := statusOf(s, now), "unknown"
-		if len(strays[s.File]) > 0 {
-			status += ", its agent lives"
+	now, home, family := e.Now(), e.Variable("HOME"), familiesOf(all)
+	for _, v := range all {
+		name, status := v.Call, statusOf(v, now)
+		if inner := family.within[v.ID]; len(inner) > 0 {
+			status += fmt.Sprintf(", %d of %s within it running", running(inner), units.Quantity(len(inner), "loop"))
 		}
-		if asks := Asks(s); asks != "" {
-			status += ", " + asks
-		}
-		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
-			tokens = units.Tokens(*s.Head.TokensIn + *s.Head.TokensOut)
-		}
-		if inner, running := len(family.within[s.ID]), family.running(all, s.ID); inner > 0 {
-			status += fmt.Sprintf(", %d of %s within it running", running, units.Quantity(inner, "loop"))
-		}
-		name := call(s)
-		if family.has(&s) {
+		if family.has(v) {
 			name = "  " + name
 		}
-		row := []string{
-			name, status, cli.CountOf(s.Head).Short(), units.Ago(now.Sub(started(s))),
-			cmp.Or(s.Head.Agent, s.Agent), Cost(s.Head.Cost), tokens,
-		}
+		row := []string{name, status, cli.CountOf(v.Summary).Short(), units.Ago(now.Sub(v.Started)), v.Agent, Cost(v.Cost), Tokens(v)}
 		if projects {
-			row = append(row, tilde(s.Project, home))
+			row = append(row, tilde(v.Project, home))
 		}
 		if stories {
-			row = slices.Insert(row, storiesColumn, Stories(s.Head))
+			row = slices.Insert(row, storiesColumn, Stories(v))
 		}
 		t.rows = append(t.rows, row)
 	}
 	return t.format(opt.Width)
 }
 
-// running counts the loops within a loop that have a runner.
-func (f families) running(all []registry.Status, id string) (count int) {
-	for _, inner := range f.within[id] {
-		if all[inner].Live.Alive {
+// running counts the loops that have a runner.
+func running(loops []*projector.View) (count int) {
+	for _, v := range loops {
+		if v.Alive {
 			count++
 		}
 	}
@@ -71,11 +57,11 @@ func (f families) running(all []registry.Status, id string) (count int) {
 }
 
 // Stories says how many stories of a loop are done: "2/5"; "-" for a loop without stories.
-func Stories(h registry.Summary) string {
-	if h.Stories == 0 {
+func Stories(v *projector.View) string {
+	if v.Stories == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%d/%d", h.StoriesDone, h.Stories)
+	return fmt.Sprintf("%d/%d", v.StoriesDone, v.Stories)
 }
 
 // Cost spells what a loop cost; an amount that is known to be nothing is a dash.
@@ -86,38 +72,57 @@ func Cost(usd *float64) string {
 	return units.Cost(usd)
 }
 
-// statusOf is the status of a loop, or what a person has to know before it.
-func statusOf(s registry.Status, now time.Time) string {
-	switch {
-	case s.Err != nil:
-		return "unreadable"
-	case s.Gone:
-		return "gone"
-	case s.Died:
-		return "died"
-	case s.Head.Reason != "":
-		return s.Head.Status.String() + " (" + s.Head.Reason + ")"
-	case s.Head.Pending != "":
-		return s.Head.Pending
-	case s.Head.Awaited > 0 && WaitsForPerson(s):
-		return fmt.Sprintf("%s (question %d)", s.Head.Status, s.Head.Awaited)
-	case s.Head.Status == event.StatusWaiting && s.Live.Alive:
-		return s.Head.Status.String() + " (" + shortWait(s.Head.Waiting, now) + ")"
+// Tokens spells how many tokens a loop used.
+func Tokens(v *projector.View) string {
+	if v.TokensIn == nil || v.TokensOut == nil {
+		return "unknown"
 	}
-	return s.Head.Status.String()
+	return units.Tokens(*v.TokensIn + *v.TokensOut)
+}
+
+// Asks says how many questions of a loop's agent have no answer, unless its state says so already;
+// empty if there are none.
+func Asks(v *projector.View) string {
+	if n := v.Summary.Questions; n > 1 || n == 1 && !(v.WaitsForPerson() && v.Awaited > 0) {
+		return units.Quantity(n, "question")
+	}
+	return ""
+}
+
+// statusOf is the status of a loop, or what a person has to know before it.
+func statusOf(v *projector.View, now time.Time) string {
+	status := v.State
+	switch {
+	case v.Error != "", v.Gone, v.Died:
+	case v.Reason != "":
+		status = v.Status.String() + " (" + v.Reason + ")"
+	case v.Pending != "":
+		status = v.Pending
+	case v.Awaited > 0 && v.WaitsForPerson():
+		status += fmt.Sprintf(" (question %d)", v.Awaited)
+	case v.Status == event.StatusWaiting && v.Alive:
+		status += " (" + shortWait(v, now) + ")"
+	}
+	if len(v.Left) > 0 {
+		status += ", its agent lives"
+	}
+	if asks := Asks(v); asks != "" {
+		status += ", " + asks
+	}
+	return status
 }
 
 // shortWait says in a few words for a column what a loop waits for. The page of the loop's status
 // shows the reason that an agent gives for waiting for a person.
-func shortWait(waiting string, now time.Time) string {
-	if strings.HasPrefix(waiting, forPerson) {
-		return forPerson
+func shortWait(v *projector.View, now time.Time) string {
+	if v.WaitsForPerson() {
+		return event.WaitPerson.String()
 	}
-	what, until, found := strings.Cut(waiting, " until ")
+	what, until, found := strings.Cut(v.Waiting, " until ")
 	if at, err := time.Parse(time.RFC3339, until); found && err == nil {
 		return what + ", " + units.Span(at.Sub(now))
 	}
-	return waiting
+	return v.Waiting
 }
 
 func statusStyle(status string) string {

@@ -208,7 +208,7 @@ func (l *log) follow() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if err := attach.Follow(client.Alive(ctx, l.Path, &l.heard), l.Path, l); err != nil {
-		return errors.Join(l.Flush(), readableUpTo(err, l.seq))
+		return errors.Join(l.Flush(), ReadableUpTo(err, l.seq))
 	}
 	return nil
 }

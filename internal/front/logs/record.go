@@ -82,7 +82,7 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 	if err := safefile.WriteFile(e.Abs(c.File), r.out.Bytes(), 0o644); err != nil {
 		return errors.Join(recorded, fmt.Errorf("write the recording: %w", err))
 	}
-	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, render.Span(r.at), units.Quantity(r.begun, "iteration"), c.File)
+	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, units.Span(r.at), units.Quantity(r.begun, "iteration"), c.File)
 	return recorded
 }
 
@@ -142,7 +142,7 @@ func (r *recorder) record(src Source) error {
 	}
 	for e, err := range replayed(src, view, r.From, spans) {
 		if err == nil && r.out.Len() > castMost {
-			err = cli.Refuse("record fewer iterations: --iteration 2..4", "the recording has more than %s", render.Bytes(castMost))
+			err = cli.Refuse("record fewer iterations: --iteration 2..4", "the recording has more than %s", units.Bytes(castMost))
 		}
 		if err != nil {
 			return errors.Join(err, r.finish())

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/plain"
 	"github.com/ralph-loop/ralph/render/playback"
 )
 
@@ -64,7 +65,7 @@ func Replay(src Source, view render.Viewer, o ReplayOptions) error {
 // account.
 func replayed(src Source, view render.Viewer, from event.Seq, iterations filter.Interval) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		text, folding := view.(*render.Text)
+		text, folding := view.(*plain.Text)
 		var past projector.Loop
 		for e, err := range src.Events(0) {
 			early := err == nil && (e.Seq < from || e.Iter < iterations.First)

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/cast"
+	"github.com/ralph-loop/ralph/render/plain"
 	"github.com/ralph-loop/ralph/render/tui"
 )
 
@@ -22,13 +23,13 @@ type scene interface {
 
 // plainScene is the text of a replay.
 type plainScene struct {
-	*render.Text
+	*plain.Text
 	text *bytes.Buffer
 }
 
 func newPlainScene(o render.Options) plainScene {
 	s := plainScene{text: &bytes.Buffer{}}
-	s.Text = render.New(s.text, o)
+	s.Text = plain.New(s.text, o)
 	return s
 }
 

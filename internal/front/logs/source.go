@@ -63,16 +63,16 @@ func (s Source) Events(from event.Seq) iter.Seq2[event.Event, error] {
 			if err == nil {
 				read = e.Seq
 			}
-			if !yield(e, readableUpTo(err, read)) {
+			if !yield(e, ReadableUpTo(err, read)) {
 				return
 			}
 		}
 	}
 }
 
-// readableUpTo adds to the error of a damaged journal the last event that could be read. All events
+// ReadableUpTo adds to the error of a damaged journal the last event that could be read. All events
 // up to it were shown.
-func readableUpTo(err error, seq event.Seq) error {
+func ReadableUpTo(err error, seq event.Seq) error {
 	if _, damaged := errors.AsType[*journal.CorruptError](err); !damaged || seq == 0 {
 		return err
 	}

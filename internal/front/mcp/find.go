@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -59,7 +60,7 @@ func find(e *cli.Env, name string) (registry.Status, error) {
 	if l.ID == "" {
 		return l, cli.Refuse(hint, "loop %s is not in the registry of this machine", l.Name)
 	}
-	return cli.Refreshed(l), nil
+	return projector.Brief(l).Found, nil
 }
 
 // isPath reports whether a name is not NAME or PROJECT/NAME.
@@ -86,7 +87,7 @@ func byID(e *cli.Env, id string) (registry.Status, error) {
 		case l.Gone:
 			return l, cli.Refuse("a person puts it back, or removes the loop with 'ralph clean'", "the folder of loop %s is gone", l.Name)
 		default:
-			return cli.Refreshed(l), nil
+			return projector.Brief(l).Found, nil
 		}
 	}
 	return registry.Status{}, cli.Refuse("ralph_list with all shows the loops of this machine", "no loop of this machine has the id %s", id)
@@ -128,6 +129,8 @@ var asTool = []struct {
 	{units.Pattern(`'ralph start (\S+) --resume'`), "ralph_start with name $1 and resume"},
 	{units.Pattern(`--fresh archives it first`), "another name begins another loop"},
 	{units.Pattern(`'ralph (?:attach|status) ([^\s']+)'`), "ralph_status with loop $1"},
+	{units.Pattern(`'ralph answer \S+ (\d+) TEXT'`), "ralph_answer with number $1"},
+	{units.Pattern(`'ralph resume \S+' continues it`), "ralph_steer sends the answer"},
 	{units.Pattern(`'ralph answer ([^\s']+)'`), "ralph_status with loop $1"},
 	{units.Pattern(`'ralph (stop|report) ([^\s']+)'`), "ralph_$1 with loop $2"},
 	{units.Pattern(`or ask for it with --allow-shared-worktree`), "or ask a person"},
@@ -143,7 +146,7 @@ func byFolder(e *cli.Env, dir string) (registry.Status, error) {
 	}
 	for _, l := range all {
 		if l.Dir == dir && l.Err == nil {
-			return cli.Refreshed(l), nil
+			return projector.Brief(l).Found, nil
 		}
 	}
 	return registry.Status{}, cli.Failed("ralph_list shows the loops", "the loop in %s was started and is not in the registry", dir)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 func TestHintsNameTools(t *testing.T) {
@@ -24,7 +24,7 @@ func TestHintsNameTools(t *testing.T) {
 		}
 	}
 	for reason, want := range map[event.Reason]string{event.ReasonIterations: "maxIterations", event.ReasonCost: "maxCost", event.ReasonDuration: "maxDuration"} {
-		if got := asTools(client.NextStep("night", &event.LoopEnded{Reason: reason})); !strings.Contains(got, want) || strings.Contains(got, "--") {
+		if got := asTools(projector.NextStep("night", &event.LoopEnded{Reason: reason})); !strings.Contains(got, want) || strings.Contains(got, "--") {
 			t.Errorf("after the end by %s: %s", reason, got)
 		}
 	}

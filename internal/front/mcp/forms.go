@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -47,7 +48,7 @@ func (d *declined) has(key string) bool {
 
 // form returns the form for the oldest open question that this client was not asked yet; nil
 // without one.
-func (s *Server) form(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, open []question) error {
+func (s *Server) form(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, open []projector.Question) error {
 	can := req.ClientCapabilities()
 	if s.readOnly || !l.Live.Alive || can == nil || can.Elicitation == nil || can.Elicitation.Form == nil && can.Elicitation.URL != nil {
 		return nil
@@ -69,7 +70,7 @@ const (
 )
 
 // formOf asks one question. Choices are what the agent expects; any text is an answer.
-func formOf(loop string, q question) *sdk.ElicitParams {
+func formOf(loop string, q projector.Question) *sdk.ElicitParams {
 	answer := map[string]any{"type": "string", "title": "Answer"}
 	fields := map[string]any{answerField: answer}
 	schema := map[string]any{"type": "object", "properties": fields}

@@ -4,34 +4,12 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
-
-// question is one that a loop's agent asked while it worked on.
-type question struct {
-	Number  int       `json:"number" jsonschema:"what ralph_answer calls it"`
-	Text    string    `json:"text"`
-	Choices []string  `json:"choices,omitempty" jsonschema:"answers that the agent expects; any other text is an answer too"`
-	Blocks  bool      `json:"blocks,omitempty" jsonschema:"the work is not done without an answer"`
-	AskedAt time.Time `json:"askedAt"`
-}
-
-// openQuestions are those without an answer, oldest first.
-func openQuestions(v projector.View) (open []question) {
-	for _, q := range v.Questions {
-		if q.Open() && len(open) < event.MaxQuestions {
-			open = append(open, question{Number: q.Number, Text: long(q.Text), Choices: shorts(q.Choices), Blocks: q.Blocks, AskedAt: q.AskedAt})
-		}
-	}
-	return open
-}
 
 type answerInput struct {
 	loopInput

@@ -66,7 +66,7 @@ func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.R
 		content.MIMEType = markdownType
 		content.Text, err = reportOf(e, l)
 	} else {
-		content.Text, err = stateOf(e, l)
+		content.Text, err = stateOf(l)
 	}
 	if err != nil {
 		return nil, problem(err)
@@ -74,8 +74,8 @@ func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.R
 	return &sdk.ReadResourceResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Contents: []*sdk.ResourceContents{content}}, nil
 }
 
-func stateOf(e *cli.Env, l registry.Status) (string, error) {
-	shown, err := show(e, l)
+func stateOf(l registry.Status) (string, error) {
+	shown, err := show(l)
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +141,7 @@ func (s *Server) listResources(req *sdk.ListResourcesRequest) (*sdk.ListResource
 			}
 			list.Resources = append(list.Resources, &sdk.Resource{
 				URI: uriOf(l.ID, what), Name: l.Name + "/" + what, Title: short(what + " of loop " + l.Name + " in " + l.Project), MIMEType: mime,
-				Description: short(string(l.Head.Status)),
+				Description: l.State,
 			})
 		}
 	}

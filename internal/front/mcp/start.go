@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/client"
@@ -37,8 +38,15 @@ type startInput struct {
 }
 
 type startOutput struct {
-	statusOutput
-	Notes []string `json:"notes,omitempty" jsonschema:"warnings of the start"`
+	Loop
+	Notes []string `json:"notes,omitempty"`
+}
+
+// startSchema is the schema of a loop that was started.
+func startSchema() *jsonschema.Schema {
+	schema := loopSchema()
+	schema.Properties["notes"] = &jsonschema.Schema{Description: "warnings of the start"}
+	return schema
 }
 
 func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in startInput) (startOutput, error) {
@@ -72,7 +80,7 @@ func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest
 	if err != nil {
 		return startOutput{}, err
 	}
-	shown, err := show(e, l)
+	shown, err := show(l)
 	return startOutput{shown, notes(e)}, err
 }
 

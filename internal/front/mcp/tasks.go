@@ -121,11 +121,11 @@ func (s *Server) asTasks(next sdk.MethodHandler) sdk.MethodHandler {
 		if err != nil || json.Unmarshal(text, &loop) != nil || loop.ID == "" {
 			return result, nil
 		}
-		l, shown, err := s.taskLoop(loop.ID)
+		shown, err := s.taskLoop(loop.ID)
 		if err != nil {
 			return result, nil // the loop runs: the client gets what others get
 		}
-		return &taskHandle{Type: "task", task: taskOf(l, shown)}, nil
+		return &taskHandle{Type: "task", task: taskOf(shown)}, nil
 	}
 }
 
@@ -141,40 +141,40 @@ func hasTasks(call *sdk.CallToolRequest) bool {
 }
 
 // taskLoop returns the loop of a task. Only loops of the registry have one.
-func (s *Server) taskLoop(id string) (registry.Status, statusOutput, error) {
+func (s *Server) taskLoop(id string) (Loop, error) {
 	if !isID(id) {
-		return registry.Status{}, statusOutput{}, invalid(cli.Refuse("take taskId of the answer to ralph_start", "there is no task %q", short(id)))
+		return Loop{}, invalid(cli.Refuse("take taskId of the answer to ralph_start", "there is no task %q", short(id)))
 	}
-	e := s.view()
-	l, err := byID(e, id)
+	l, err := byID(s.view(), id)
 	if err != nil {
-		return l, statusOutput{}, invalid(err)
+		return Loop{}, invalid(err)
 	}
-	shown, err := show(e, l)
+	shown, err := show(l)
 	if err != nil {
-		return l, shown, invalid(err)
+		return shown, invalid(err)
 	}
-	return l, shown, nil
+	return shown, nil
 }
 
-func taskOf(l registry.Status, shown statusOutput) task {
-	t := task{ID: l.ID, Status: taskWorking, Created: l.Started.UTC(), Updated: l.Head.At.UTC(), Poll: taskPoll, Message: shown.NextStep}
+func taskOf(l Loop) task {
+	t := task{ID: l.ID, Status: taskWorking, Created: l.Found.Started.UTC(), Updated: l.At.UTC(), Poll: taskPoll, Message: l.NextStep}
 	if t.Updated.Before(t.Created) {
 		t.Updated = t.Created
 	}
-	switch event.Status(shown.Status) {
-	case event.StatusCompleted:
-		t.Status, t.Message = taskCompleted, shown.Why
-	case event.StatusFailed:
-		t.Status, t.Message = taskFailed, shown.Why
-	case event.StatusStopped:
-		if t.Status, t.Message = taskFailed, shown.Why; byPerson(event.Reason(shown.Reason)) {
-			t.Status = taskCancelled
-		}
-	default:
-		if len(shown.Questions) > 0 && l.Live.Alive {
+	if l.Ended == nil {
+		if len(l.Questions) > 0 && l.Alive {
 			t.Status = taskInput
 		}
+		return t
+	}
+	t.Message = l.Ended.Why
+	switch {
+	case l.Status == event.StatusCompleted:
+		t.Status = taskCompleted
+	case l.Status == event.StatusStopped && byPerson(l.Ended.Reason):
+		t.Status = taskCancelled
+	default:
+		t.Status = taskFailed
 	}
 	return t
 }
@@ -190,16 +190,16 @@ func (s *Server) getTask(ctx context.Context, _ *sdk.ServerSession, p *taskParam
 		return nil, err
 	}
 	defer release()
-	l, shown, err := s.taskLoop(p.ID)
+	shown, err := s.taskLoop(p.ID)
 	if err != nil {
 		return nil, err
 	}
-	result := &taskResult{Type: "complete", task: taskOf(l, shown)}
+	result := &taskResult{Type: "complete", task: taskOf(shown)}
 	switch result.Status {
 	case taskInput:
 		result.Inputs = sdk.InputRequestMap{}
 		for _, q := range shown.Questions {
-			result.Inputs[formKey(l.ID, q.Number)] = formOf(l.Name, q)
+			result.Inputs[formKey(shown.ID, q.Number)] = formOf(shown.Name, q)
 		}
 	case taskCompleted:
 		text, err := json.Marshal(shown)
@@ -208,7 +208,7 @@ func (s *Server) getTask(ctx context.Context, _ *sdk.ServerSession, p *taskParam
 		}
 		result.Result = &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}, StructuredContent: shown}
 	case taskFailed:
-		result.Error = &taskError{codeInternal, "the loop is " + shown.Status + " (" + shown.Reason + "): " + shown.Why}
+		result.Error = &taskError{codeInternal, "the loop is " + shown.Status.String() + " (" + shown.Reason + "): " + shown.Ended.Why}
 	}
 	return result, nil
 }
@@ -223,11 +223,11 @@ func (s *Server) changeTask(ctx context.Context, id string, change func(registry
 	if s.readOnly {
 		return nil, invalid(onlyReads())
 	}
-	l, _, err := s.taskLoop(id)
+	l, err := s.taskLoop(id)
 	if err != nil {
 		return nil, err
 	}
-	if err := change(l); err != nil {
+	if err := change(l.Found); err != nil {
 		return nil, invalid(err)
 	}
 	return &acknowledged{Type: "complete"}, nil

@@ -20,11 +20,11 @@ type loopInput struct {
 // addTools offers the tools. Those that change anything are left out of a server that only reads.
 func (s *Server) addTools() {
 	add(s, &sdk.Tool{
-		Name: "ralph_list", Title: "List loops", Annotations: reads("List loops"),
+		Name: "ralph_list", Title: "List loops", Annotations: reads("List loops"), OutputSchema: listSchema(),
 		Description: "Lists the loops of this project, or with all of this machine: those that need a person first, then those that work, then those that ended.",
 	}, s.list)
 	add(s, &sdk.Tool{
-		Name: "ralph_status", Title: "Show a loop", Annotations: reads("Show a loop"),
+		Name: "ralph_status", Title: "Show a loop", Annotations: reads("Show a loop"), OutputSchema: loopSchema(),
 		Description: "Shows one loop: its status, what it does or waits for, its iterations and cost, what needs a person, and how it ended. Where the client has forms, its person is asked the open question.",
 	}, s.status)
 	add(s, &sdk.Tool{
@@ -39,7 +39,7 @@ func (s *Server) addTools() {
 		return
 	}
 	add(s, &sdk.Tool{
-		Name: startTool, Title: "Start a loop", Annotations: changes("Start a loop", false),
+		Name: startTool, Title: "Start a loop", Annotations: changes("Start a loop", false), OutputSchema: startSchema(),
 		Description: "Starts a loop: an agent works on the prompt again and again, each time with a fresh context, until it is done or a limit is reached. " +
 			"The loop runs detached and this returns once it runs. Set limits. With resume, a loop that has ended or died continues.",
 	}, s.start)
@@ -78,7 +78,7 @@ func changes(title string, destroys bool) *sdk.ToolAnnotations {
 // A tool carries out a call. Its error is the answer to the call.
 type tool[In, Out any] func(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in In) (Out, error)
 
-// add offers a tool. Its schemas are those of its types.
+// add offers a tool. Its schemas are those of its types, unless it has its own.
 func add[In, Out any](s *Server, about *sdk.Tool, do tool[In, Out]) {
 	about.InputSchema = schemaOf[In]()
 	sdk.AddTool(s.sdk, about, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/report"
@@ -24,9 +25,8 @@ func all(e *cli.Env, o Options) error {
 		return err
 	}
 	view := &report.Overview{Since: since, At: e.Now(), Loops: []report.Line{}, Days: []report.Day{}}
-	call := e.NamesToType(loops)
-	for _, s := range loops {
-		add(view, s, call(s))
+	for _, v := range loops {
+		add(view, v)
 	}
 	view.Sort()
 	return write(e, o, "ralph-all", func(w io.Writer) error {
@@ -41,52 +41,52 @@ func all(e *cli.Env, o Options) error {
 }
 
 // add adds one loop, if it did anything since then.
-func add(o *report.Overview, s registry.Status, name string) {
-	group := listing.GroupOf(s)
-	at := s.Head.At
-	if at.Before(s.Started) {
-		at = s.Started
+func add(o *report.Overview, v *projector.View) {
+	at := v.At
+	if began := v.Found.Started; at.Before(began) {
+		at = began
 	}
-	if at.Before(o.Since) && !s.Live.Alive {
-		if o.Older++; group == listing.NeedsYou {
+	if at.Before(o.Since) && !v.Alive {
+		if o.Older++; v.Group == projector.NeedsYou {
 			o.OlderNeed++
 		}
 		return
 	}
-	l := report.Line{Name: name, Project: render.Clean(s.Project), Group: group.String(), Started: s.Started, At: at, Report: "ralph report " + name}
-	switch {
-	case s.Gone:
+	l := report.Line{
+		Name: v.Call, Project: render.Clean(v.Project), Group: string(v.Group), Started: v.Found.Started, At: at,
+		Report: "ralph report " + v.Call, Problem: v.Error,
+	}
+	if v.Gone {
 		l.Group, l.Report, l.Sentence = "gone", "", "Its folder is gone, and its journal with it."
 		l.Used.USDAtLeast, l.Used.TokensAtLeast = true, true
 		l.Total, o.Used.USDAtLeast, o.Used.TokensAtLeast = l.Used, true, true
 		o.Loops = append(o.Loops, l)
 		return
-	case s.Err != nil:
-		l.Problem = render.Clean(s.Err.Error())
 	}
-	r, err := report.Read(s.Dir, report.Options{Since: o.Since})
+	r, err := report.Read(v.Dir, report.Options{Since: o.Since})
 	if err != nil {
 		l.Group, l.Problem = "damaged", render.Clean(err.Error())
 	}
-	r.Judge(report.Facts{Name: name, Alive: s.Live.Alive, Now: o.At, Said: saidBy(s)})
+	r.Judge(report.Facts{Name: v.Call, Alive: v.Alive, Now: o.At, Said: saidBy(v.Summary)})
 	switch {
 	case r.Damage != "":
 		l.Group = "damaged"
-	case err == nil && s.Live.Alive: // the state file may be older than the journal
-		s.Head.Status, s.Head.Waiting = r.Status, r.Waiting
-		l.Group = listing.GroupOf(s).String()
+	case err == nil && v.Alive: // the state file may be older than the journal
+		now := v.Found
+		now.Head.Status, now.Head.Waiting = r.Status, r.Waiting
+		l.Group = string(projector.Brief(now).Group)
 	}
 	o.Add(l, r)
 }
 
 // saidBy is the status of a loop as its state file has it; empty if that cannot be read.
-func saidBy(s registry.Status) string {
-	if s.Head.Status == "" || s.Head.Status == event.StatusUnknown {
+func saidBy(h registry.Summary) string {
+	if h.Status == "" || h.Status == event.StatusUnknown {
 		return ""
 	}
-	said := string(s.Head.Status)
-	if s.Head.Reason != "" {
-		said += " (" + s.Head.Reason + ")"
+	said := string(h.Status)
+	if h.Reason != "" {
+		said += " (" + h.Reason + ")"
 	}
 	return render.Clean(said)
 }

@@ -88,7 +88,7 @@ func one(e *cli.Env, o Options) error {
 func find(e *cli.Env, name string) (dir string, f report.Facts, err error) {
 	s, err := e.Find(name)
 	if err == nil {
-		return s.Dir, report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s)}, nil
+		return s.Dir, report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s.Head)}, nil
 	}
 	path := e.Abs(name)
 	if info, statErr := os.Stat(filepath.Join(path, "journal")); name == "" || statErr != nil || !info.IsDir() {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/process"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -14,8 +14,8 @@ import (
 func Marks(s registry.Status) []string {
 	id := s.ID
 	if id == "" {
-		if loop, err := projector.Load(s.Dir); err == nil {
-			id = loop.View().ID
+		if v, err := cli.View(s); err == nil {
+			id = v.ID
 		}
 	}
 	if id == "" {

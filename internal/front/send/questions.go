@@ -88,26 +88,21 @@ func IsOwnAgent(e *cli.Env, s registry.Status) bool {
 
 // listed is an open question as JSON has it.
 type listed struct {
-	Loop    string    `json:"loop"`
-	Number  int       `json:"number"`
-	Text    string    `json:"text"`
-	Choices []string  `json:"choices"`
-	Blocks  bool      `json:"blocks"`
-	AskedAt time.Time `json:"askedAt"`
+	Loop string `json:"loop"`
+	projector.Question
 }
 
 // listQuestions prints the open questions of a loop.
 func listQuestions(e *cli.Env, s registry.Status, asJSON bool) error {
-	loop, err := projector.Load(s.Dir)
+	v, err := projector.Read(s)
 	if err != nil {
 		return err
 	}
-	view := loop.View()
-	open := view.OpenQuestions()
+	open := v.OpenQuestions()
 	if asJSON {
 		all := []listed{}
 		for _, q := range open {
-			all = append(all, listed{s.Name, q.Number, q.Text, append([]string{}, q.Choices...), q.Blocks, q.AskedAt})
+			all = append(all, listed{s.Name, q})
 		}
 		return cli.PrintJSON(e.Stdout, all, "")
 	}
@@ -141,7 +136,7 @@ func printed(q projector.Question, now time.Time) string {
 	if q.Blocks {
 		b.WriteString(", blocks completion")
 	}
-	fmt.Fprintf(&b, ":\n  %s\n", strings.ReplaceAll(string(render.CleanText(q.Text)), "\n", "\n  "))
+	fmt.Fprintf(&b, ":\n  %s\n", strings.ReplaceAll(q.Text, "\n", "\n  "))
 	if len(q.Choices) > 0 {
 		fmt.Fprintf(&b, "  choices: %s\n", render.Clean(strings.Join(q.Choices, ", ")))
 	}

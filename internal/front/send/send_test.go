@@ -12,7 +12,7 @@ import (
 
 func TestRefusalNamesNextStep(t *testing.T) {
 	for key, want := range map[string]string{
-		"agent.command":   "'ralph stop one', then 'ralph start one --resume --set agent.command=…'",
+		"agent":           "'ralph stop one', then 'ralph start one --resume --set agent=…'",
 		"no.such.setting": "these may change: ",
 	} {
 		f := client.Receipt{Loop: "one", Kind: inbox.Set, Outcome: client.Refused, Why: "no", Key: key}

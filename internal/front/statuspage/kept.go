@@ -1,54 +1,46 @@
 package statuspage
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
-	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 )
 
-// A Kept is what ralph kept before it replaced or removed files, which a person may have written.
-type Kept struct {
-	Name string `json:"name"` // a ref of git, or a file
-	Back string `json:"back"` // the command that brings it back, or shows it
-}
-
-// FindKept returns what is kept of a loop, given the refs of git and the files in the loop's folder
-// that package keep names.
-func FindKept(s registry.Status, state *loopstate.State, refs, files []string) (all []Kept) {
+// AddKept adds what ralph kept before it replaced or removed files, which a person may have
+// written: refs of git, and files in the loop's folder, as package keep names them.
+func AddKept(v *projector.View, refs, files []string) {
 	for _, ref := range refs {
-		all = append(all, Kept{ref, fmt.Sprintf("ralph rollback %s %s", s.Name, ref)})
+		v.Kept = append(v.Kept, projector.Kept{Name: ref, Back: fmt.Sprintf("ralph rollback %s %s", v.Name, ref)})
 	}
 	for _, file := range files {
-		name, show := filepath.Join(s.Dir, file), "cat "
+		name, show := filepath.Join(v.Dir, file), "cat "
 		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() { // a sandbox sets aside links and folders, too
 			show = "ls -lR "
 		}
-		all = append(all, Kept{name, show + name})
+		v.Kept = append(v.Kept, projector.Kept{Name: name, Back: show + name})
 	}
-	for _, aside := range state.FileChanges.Aside {
-		folder := state.Lifecycle.Project
-		if aside.Role == event.RoleSettings {
-			folder = s.Project
+	for _, aside := range v.Aside {
+		folder := cmp.Or(v.WorkDir, v.Project)
+		if aside.Settings {
+			folder = v.Project
 		}
-		name := filepath.Join(folder, filepath.FromSlash(aside.Name))
+		name := filepath.Join(folder, aside.File)
 		if _, err := os.Lstat(name); err == nil {
 			was, _, _ := strings.Cut(name, loopfolder.Aside)
-			all = append(all, Kept{name, "mv -i " + name + " " + was})
+			v.Kept = append(v.Kept, projector.Kept{Name: name, Back: "mv -i " + name + " " + was})
 		}
 	}
-	return all
 }
 
 // kept: what was replaced or removed, and how to have it back.
-func (d *page) kept(all []Kept) {
+func (d *page) kept() {
 	var lines []string
-	for _, k := range all {
+	for _, k := range d.Kept {
 		lines = append(lines, k.Back)
 	}
 	addAll(d, "kept", lines)

@@ -11,26 +11,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/client"
-	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/verb/fleet"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // Write shows one loop to a person, in lines of so many columns; a negative number breaks none.
-func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State, kept []Kept, width int) error {
-	d := page{now: now, status: s, State: state}
+func Write(w io.Writer, now time.Time, v *projector.View, width int) error {
+	d := page{now: now, View: v}
 	d.all()
-	d.kept(kept)
 	var text bytes.Buffer
 	for _, f := range d.fields {
 		name := f.name
@@ -45,34 +40,12 @@ func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State
 	return err
 }
 
-// JSON returns state.json with the facts that are in no file.
-func JSON(s registry.Status, state *loopstate.State, kept []Kept) any {
-	r := liveRunner{Alive: s.Live.Alive}
-	if s.Live.PID != 0 {
-		r.Liveness = &s.Live
-	}
-	return struct {
-		loopstate.File
-		Runner  liveRunner    `json:"runner"`
-		Stories *storiesTable `json:"stories,omitempty"`
-		Kept    []Kept        `json:"kept,omitempty"`
-	}{loopstate.FileOf(state), r, tableOf(state), kept}
-}
-
-// liveRunner says whether a loop's runner lives, and which process it is or, if it died, was. For
-// one that ended in good order there is no process.
-type liveRunner struct {
-	Alive bool `json:"alive"`
-	*registry.Liveness
-}
-
 // nameColumns are the columns of a field's name and the blank after it.
 const nameColumns = 11
 
-// A page describes the state of a loop.
+// A page describes a loop.
 type page struct {
-	*loopstate.State
-	status registry.Status
+	*projector.View
 	now    time.Time
 	fields []field
 }
@@ -99,7 +72,7 @@ func addAll[T any](d *page, name string, values []T) {
 }
 
 func (d *page) all() {
-	d.add("loop", "%s", d.status.Name)
+	d.add("loop", "%s", d.Name)
 	d.lifecycle()
 	d.iteration()
 	d.stories()
@@ -110,25 +83,26 @@ func (d *page) all() {
 	d.commands()
 	d.questions()
 	d.places()
+	d.kept()
 }
 
 // fleet: the tasks of a fleet, with what all of their loops cost.
 func (d *page) fleet() {
-	state, err := fleet.ReadState(d.status.Dir)
-	if err != nil || len(state.Tasks) == 0 {
+	tasks := d.Fleet
+	if len(tasks) == 0 {
 		return
 	}
 	var total float64
 	known := false
-	steps := map[fleet.Step]int{}
+	steps := map[event.FleetStep]int{}
 	var lines []string
-	for _, t := range state.Tasks {
+	for _, t := range tasks {
 		steps[t.Step]++
 		line := fmt.Sprintf("%s: %s", t.ID, t.Step)
-		if s, err := loopstate.Open(filepath.Join(filepath.Dir(d.status.Dir), t.Loop)); err == nil && s.Begun() {
+		if l, err := projector.Load(filepath.Join(filepath.Dir(d.Dir), t.Loop)); err == nil && l.Begun() {
 			line += " (loop " + t.Loop + ")"
-			if used := s.Budget.Used(); used.USD != nil {
-				total, known = total+*used.USD, true
+			if cost := l.View().Cost; cost != nil {
+				total, known = total+*cost, true
 			}
 		}
 		if t.Why != "" {
@@ -136,8 +110,8 @@ func (d *page) fleet() {
 		}
 		lines = append(lines, line)
 	}
-	summary := fmt.Sprintf("%d of %d merged", steps[fleet.Merged], len(state.Tasks))
-	for _, step := range []fleet.Step{fleet.Working, fleet.Merging, fleet.Waiting, fleet.Failed} {
+	summary := fmt.Sprintf("%d of %d merged", steps[event.FleetMerged], len(tasks))
+	for _, step := range []event.FleetStep{event.FleetWorking, event.FleetMerging, event.FleetWaiting, event.FleetFailed} {
 		if steps[step] > 0 {
 			summary += fmt.Sprintf(", %d %s", steps[step], step)
 		}
@@ -151,131 +125,117 @@ func (d *page) fleet() {
 
 // lifecycle: its status, its runner, what it waits for.
 func (d *page) lifecycle() {
-	live := d.status.Live
-	switch ended := d.Lifecycle.Ended; {
+	switch ended := d.Ended; {
 	case ended != nil:
-		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
-		if to, err := fence.Read(d.status.Dir); err == nil && to != nil {
+		d.add("status", "%s (%s): %s", d.Status, ended.Reason, ended.Why)
+		if to, err := fence.Read(d.Dir); err == nil && to != nil {
 			d.addText("moved", to.Text())
 		} else {
-			d.addText("hint", client.NextStep(d.status.Name, ended))
+			d.addText("hint", d.NextStep)
 		}
 		d.addText("result", ended.Result)
 		d.add("exit code", "%d", ended.Reason.ExitCode())
-		if head, err := journal.Head(d.status.Dir); err == nil && head != "" {
+		if head, err := journal.Head(d.Dir); err == nil && head != "" {
 			d.add("journal", "sha256 %s", head)
 		}
 		d.add("ended", "%s", d.clock(d.At))
-	case !live.Alive:
-		d.add("status", "died: it was %s and no runner has it; 'ralph start %s --resume' resumes it", d.Status(), d.status.Name)
+	case !d.Alive:
+		d.add("status", "died: it was %s and no runner has it; %s", d.Status, d.NextStep)
 		d.add("last event", "%s", d.clock(d.At))
 		d.left()
 	default:
-		d.add("status", "%s", cli.WithPending(d.Status().String(), d.Pending()))
+		live := d.Found.Live
+		d.add("status", "%s", d.State)
 		d.add("runner", "pid %d on %s since %s", live.PID, live.Host, d.clock(live.Since))
 	}
-	d.add("started", "%s", d.clock(d.Lifecycle.Started))
-	if d.Lifecycle.Resumed > 0 {
-		d.add("resumed", "%s", units.Times(d.Lifecycle.Resumed))
+	d.add("started", "%s", d.clock(d.Since))
+	if d.Resumed > 0 {
+		d.add("resumed", "%s", units.Times(d.Resumed))
 	}
-	if !live.Alive || d.Lifecycle.Ended != nil {
+	if !d.Alive || d.Ended != nil {
 		return
 	}
-	if d.Status() == event.StatusWaiting {
+	if d.Wait != nil {
 		d.waits()
 	}
-	if next, ok := d.Deadline(); ok {
-		d.add("next", "%s at %s (in %s)", deadlines[next.Name], d.clock(next.At), units.Span(next.At.Sub(d.now)))
+	if next := d.Deadline; next != nil {
+		d.add("next", "%s at %s (in %s)", next.What, d.clock(next.At), units.Span(next.At.Sub(d.now)))
 	}
 }
 
 // left: the processes that outlived the runner. They still work, and no journal records their work.
 func (d *page) left() {
-	left, err := send.LeftBy(d.status)
+	left, err := send.LeftBy(d.Found)
 	switch {
 	case err != nil:
 		d.add("left over", "not known: %v", err)
 	case len(left) > 0:
 		d.add("left over", "%s", send.SpellStrays(left))
-		d.add("", "'ralph kill %s' ends it, and so does a resume", d.status.Name)
+		d.add("", "'ralph kill %s' ends it, and so does a resume", d.Name)
 	}
 }
 
 // waits: for what, until when, and the cause.
 func (d *page) waits() {
-	d.add("waits for", "%s", cli.Local(d.Waiting(), d.now))
+	d.add("waits for", "%s", cli.Local(d.Waiting, d.now))
 	switch d.Wait.For {
-	case event.WaitPerson:
-		if n := d.Questions.Waits; len(n) > 0 {
-			d.add("", "'ralph answer %s %d TEXT' continues it", d.status.Name, n[0])
-			break
-		}
-		d.add("", "'ralph resume %s' continues it", d.status.Name)
+	case event.WaitPerson, event.WaitHeld:
+		d.add("", "%s", d.NextStep)
 	case event.WaitBreaker:
-		d.add("", "%s", d.Breaker.Hint)
+		d.add("", "%s", d.Wait.Hint)
 	case event.WaitRestart:
-	case event.WaitHeld:
-		d.add("", "'ralph resume %s' lets it go on at once", d.status.Name)
 	default:
-		text := d.Failover.Limits.Error
-		if n := d.Failover.Limits.Attempt; n > 1 {
+		text := d.Wait.Error
+		if n := d.Wait.Attempt; n > 1 {
 			text = fmt.Sprintf("%d in a row: %s", n, text)
 		}
 		d.add("", "%s", text)
 	}
 }
 
-// deadlines says what a deadline would do.
-var deadlines = map[string]string{
-	policy.TimerIdle:       "limits.idle cuts the iteration short",
-	policy.TimerIteration:  "limits.iteration cuts the iteration short",
-	policy.TimerBackground: "limits.tool cuts the iteration short",
-	policy.TimerTool:       "limits.tool cuts the iteration short",
-	policy.TimerLimit:      "it is tried again",
-	policy.TimerBreaker:    "the next iteration begins",
-	policy.TimerExitGrace:  "limits.exitGrace ends the agent's process",
-	policy.TimerRestart:    "the next iteration",
-	policy.TimerHeld:       "its turn comes",
-	policy.TimerDuration:   "limits.duration ends the loop",
-}
-
 func (d *page) iteration() {
-	if d.Lifecycle.Iteration == 0 {
+	if d.Iteration == 0 {
 		return
 	}
-	d.add("iteration", "%s, %s; began %s", d.Budget.Count(d.Rules).Number(), d.Doing(), d.clock(d.Lifecycle.Since))
-	if m := d.Budget.Current; d.Lifecycle.Phase != policy.Between {
-		d.add("", "%s (%d failed) · %s", units.Quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
+	d.add("iteration", "%s, %s; began %s", d.count().Number(), d.Doing, d.clock(d.OpenSince))
+	if d.Open {
+		d.add("", "%s (%d failed) · %s", units.Quantity(d.Tools, "tool"), d.Failed, phrase.Usage(d.OpenUsage))
 	}
-	if d.Phase.Verifying() {
+	if d.Checking {
 		d.guardrails()
 	}
 	if d.Last != nil {
 		d.lastOne(d.Last)
 	}
-	if n := d.Failover.Restart.Failures; n > 0 {
-		d.add("failures", "%d in a row: %s", n, d.Failover.Restart.Error)
+	t := &d.Trouble
+	if t.Failures > 0 {
+		d.add("failures", "%d in a row: %s", t.Failures, t.Failure)
 	}
-	if b := d.Breaker; b.Stuck > 0 && d.Rules.Breaker.NoProgress > 0 {
-		d.add("progress", "none for %s; at %d the loop ends", units.Quantity(b.Stuck, "iteration"), d.Rules.Breaker.NoProgress)
-		if b.Refusal != "" {
-			d.add("refused", "again for the same reason: %s", b.Refusal)
+	if most := d.Rules.Breaker.NoProgress; t.Stuck > 0 && most > 0 {
+		d.add("progress", "none for %s; at %d the loop ends", units.Quantity(t.Stuck, "iteration"), most)
+		if t.Refusal != "" {
+			d.add("refused", "again for the same reason: %s", t.Refusal)
 		}
 	}
-	if why := d.Breaker.Blind; why != "" {
-		d.add("repository", "cannot be read, so progress is unknown: %s", why)
+	if t.Blind != "" {
+		d.add("repository", "cannot be read, so progress is unknown: %s", t.Blind)
 	}
-	if c := d.Completion; c.Boxes > 0 {
-		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
+	if d.Boxes > 0 {
+		d.add("task.md", "%d of %d boxes ticked", d.Ticked, d.Boxes)
 	}
-	addAll(d, "changed", d.FileChanges.Unaccepted())
-	addAll(d, "edited", d.Verification.Edited)
+	addAll(d, "changed", d.Edited)
+	addAll(d, "edited", d.Checked)
+}
+
+// count are the iterations of the loop.
+func (d *page) count() units.Count {
+	return units.Count{Begun: d.Begun, Refunded: d.Refunded, Maximum: d.MaximumIterations}
 }
 
 // guardrails: which of them run, and for how long. The state does not contain that, so it is read
 // from the end of the journal, if that can be read.
 func (d *page) guardrails() {
-	events, _, err := journal.Last(d.status.Dir, 64)
+	events, _, err := journal.Last(d.Dir, 64)
 	if err != nil {
 		return
 	}
@@ -303,9 +263,9 @@ func (d *page) guardrails() {
 }
 
 // lastOne: the result of the last iteration that ended.
-func (d *page) lastOne(l *loopstate.Telemetry) {
+func (d *page) lastOne(l *projector.Iteration) {
 	text := fmt.Sprintf("%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, units.Span(time.Duration(l.Took)*time.Millisecond),
-		units.Quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
+		units.Quantity(l.Tools, "tool"), l.ToolsFailed, phrase.Usage(l.Usage))
 	switch l.Progress {
 	case "yes":
 		text += " · progress"
@@ -339,7 +299,7 @@ func (d *page) lastOne(l *loopstate.Telemetry) {
 	if l.Unkept != "" {
 		d.add("commit", "failed: %s", l.Unkept)
 	}
-	if pr := d.Lifecycle.PullRequest; pr != nil {
+	if pr := d.PullRequest; pr != nil {
 		d.addText("published", pr.URL)
 		if pr.Error != "" {
 			d.add("published", "failed: %s", pr.Error)
@@ -347,42 +307,44 @@ func (d *page) lastOne(l *loopstate.Telemetry) {
 	}
 }
 
+// agent: the one that works, and whether the others are tried again.
 func (d *page) agent() {
-	a := d.Lifecycle.Agent
-	text := strings.TrimSpace(cmp.Or(a.Name, a.Protocol) + " " + a.Version)
-	if len(a.Command) > 0 {
-		text += " (" + strings.Join(a.Command, " ") + ")"
-	}
-	text += d.role(d.Failover.Agent)
-	if p := d.Lifecycle.Process; p.Alive && d.status.Live.Alive {
-		text += fmt.Sprintf(", pid %d", p.PID)
-		if p.Live {
-			text += ", can be steered in mid-turn"
+	name := "agent"
+	for _, a := range d.Workers {
+		if a.Current {
+			text := strings.TrimSpace(cmp.Or(a.Name, a.Protocol) + " " + a.Version)
+			if len(a.Command) > 0 {
+				text += " (" + strings.Join(a.Command, " ") + ")"
+			}
+			text += role(&a)
+			if a.PID > 0 && d.Alive {
+				text += fmt.Sprintf(", pid %d", a.PID)
+				if a.Steerable {
+					text += ", can be steered in mid-turn"
+				}
+			}
+			d.add(name, "%s", text)
 		}
 	}
-	d.add("agent", "%s", text)
-	for i, other := range d.Rules.Agents {
-		if i != d.Failover.Agent {
-			d.add("", "%s", d.otherAgent(other.Name+d.role(i), d.Failover.Of(i, policy.Availability{}, d.Rules)))
+	for _, a := range d.Workers {
+		if !a.Current {
+			d.add("", "%s", d.otherAgent(a.Name+role(&a), &a))
 		}
 	}
 }
 
-// role is what the agent at a place does, where others review.
-func (d *page) role(place int) string {
-	switch {
-	case d.Rules.Reviewers == 0:
+// role is what an agent does, where others do something else.
+func role(a *projector.Worker) string {
+	if a.Role == "" {
 		return ""
-	case policy.IsReviewer(d.Rules, place):
-		return " (reviews)"
 	}
-	return " (implements)"
+	return " (" + a.Role + ")"
 }
 
 // otherAgent: whether an agent that is not in use is tried again.
-func (d *page) otherAgent(name string, a policy.Availability) string {
+func (d *page) otherAgent(name string, a *projector.Worker) string {
 	switch {
-	case a.Gone():
+	case a.Gone:
 		return name + " is not tried again before the loop is resumed: " + a.Why
 	case a.Until.After(d.now):
 		return fmt.Sprintf("%s is tried again at %s: %s", name, d.clock(a.Until), a.Why)
@@ -392,46 +354,46 @@ func (d *page) otherAgent(name string, a policy.Availability) string {
 
 // commands: those without an outcome yet.
 func (d *page) commands() {
-	for _, c := range d.Commands.Open {
-		where := "received"
-		switch {
-		case c.Prompt > 0:
-			where = fmt.Sprintf("in the prompt of iteration %d", c.Prompt)
-		case c.Sent:
-			where = "sent into the running turn"
-		case c.Held, c.Kind == event.CommandFollowUp:
-			where = "waits for the next prompt"
+	where := map[string]string{
+		projector.CommandReceived: "received", projector.CommandSent: "sent into the running turn", projector.CommandWaits: "waits for the next prompt",
+	}
+	for _, c := range d.Commands {
+		text, at := string(c.Kind), where[c.State]
+		if c.Prompt > 0 {
+			at = fmt.Sprintf("in the prompt of iteration %d", c.Prompt)
 		}
-		text := string(c.Kind)
 		if c.Key != "" {
 			text += " " + c.Key + "=" + c.Val
 		}
 		if c.Text != "" {
 			text += ": " + render.Cut(render.Clean(c.Text), 60)
 		}
-		d.add("open", "%s (%s), %s", text, c.From, where)
+		d.add("open", "%s (%s), %s", text, c.From, at)
 	}
 }
 
+// questionMost is how much of a question is shown, in characters.
+const questionMost = 200
+
 // questions are those of the agent that have no answer, or whose answer it does not have yet.
 func (d *page) questions() {
-	for _, q := range d.Questions.List {
+	for _, q := range d.Questions {
 		if q.Read {
 			continue
 		}
-		text := render.Clean(q.Brief())
+		text := units.Cut(strings.Join(strings.Fields(q.Text), " "), questionMost)
 		if len(q.Choices) > 0 {
-			text += " (" + render.Clean(strings.Join(q.Choices, " | ")) + ")"
+			text += " (" + strings.Join(q.Choices, " | ") + ")"
 		}
 		if q.Blocks {
 			text += "; the work is not done without an answer"
 		}
-		d.add("question", "%d: %s", q.Number, text)
+		d.add("question", "%d: %s", q.Number, render.Clean(text))
 		switch {
 		case !q.Open():
 			d.add("", "answered: %s; the agent does not have it yet", render.Cut(render.Clean(q.Answer), 60))
-		case d.status.Live.Alive && d.Lifecycle.Ended == nil:
-			d.add("", "'ralph answer %s %d TEXT' answers it", d.status.Name, q.Number)
+		case d.Alive && d.Ended == nil:
+			d.add("", "'ralph answer %s %d TEXT' answers it", d.Name, q.Number)
 		default:
 			d.add("", "it has no answer")
 		}
@@ -439,19 +401,15 @@ func (d *page) questions() {
 }
 
 func (d *page) places() {
-	if file := runner.PromptFile(d.State, d.status.Dir); file != "" {
-		d.add("task", "%s", file)
-	} else if d.Lifecycle.Task.Text != nil {
-		d.add("task", "%s", render.Cut(render.Clean(d.Lifecycle.Task.Text.Text), 100))
-	}
-	d.add("folder", "%s", d.status.Dir)
-	d.add("project", "%s", d.status.Project)
-	switch at := d.Lifecycle.Project; {
-	case at == d.status.Project, at == "":
-	case d.status.Found: // it came here, and no runner has worked here
-		d.add("begun in", "%s", at)
+	d.addText("task", cmp.Or(d.Task.File, render.Cut(render.Clean(d.Task.Text), 100)))
+	d.add("folder", "%s", d.Dir)
+	d.add("project", "%s", d.Project)
+	switch {
+	case d.WorkDir == "":
+	case d.Found.Found: // it came here, and no runner has worked here
+		d.add("begun in", "%s", d.WorkDir)
 	default:
-		d.add("works in", "%s", at)
+		d.add("works in", "%s", d.WorkDir)
 	}
 }
 
@@ -462,54 +420,19 @@ func firstLine(name string) string { return render.Cut(render.Clean(units.FirstL
 func (d *page) clock(at time.Time) string { return cli.Clock(at, d.now) }
 
 func (d *page) account() {
-	b := &d.Budget
-	d.add("used", "%s · %s · %s", b.Count(d.Rules).Iterations(), units.Span(b.Ran()), render.Usage(b.Used()))
-	if changed := render.Changed(d.Changes.Whole()); changed != "" {
+	d.add("used", "%s · %s · %s", d.count().Iterations(), units.Span(time.Duration(d.Ran)*time.Millisecond), phrase.Usage(d.Spent))
+	if changed := phrase.Changed(d.Changed); changed != "" {
 		d.add("changed", "%s", changed)
 	}
 	var away []string
-	for _, seen := range d.Changes.Away() {
-		root := filepath.Join(d.Lifecycle.Project, filepath.FromSlash(seen.Root))
-		if filepath.IsAbs(seen.Root) {
-			root = seen.Root
-		}
-		away = append(away, render.Clean(fmt.Sprintf("%s: 'git -C %s switch %s' goes back", seen.Away(), root, seen.Left)))
+	for _, a := range d.Away {
+		away = append(away, a.Text+": '"+a.Back+"' goes back")
 	}
 	addAll(d, "branch", away)
-	if len(d.Rules.Agents) > 1 { // else it was resumed with one, whose share is not kept
-		for i := range b.Agents {
-			s := &b.Agents[i]
-			d.add("", "%s: %s · %s", s.Name, s.Count().Iterations(), render.Usage(s.Spent()))
-		}
+	for _, s := range d.Shares {
+		d.add("", "%s: %s · %s", s.Name, units.Count{Begun: s.Iterations + s.Refunded, Refunded: s.Refunded}.Iterations(), phrase.Usage(s.Usage))
 	}
-	var warnings []string
-	for _, limit := range b.Warned {
-		warnings = append(warnings, d.warning(limit))
-	}
-	addAll(d, "warned", warnings)
-}
-
-// warning says how near the limit of a warning is.
-func (d *page) warning(limit string) string {
-	b, r := &d.Budget, &d.Rules
-	used := b.Used()
-	switch limit {
-	case "limits.cost":
-		if !d.Lifecycle.Process.Costs || used.USD == nil {
-			return limit + ": not all costs are reported, and what is not reported cannot stop the loop"
-		}
-		return fmt.Sprintf("%s: %s of %s", limit, units.Cost(used.USD), units.Cost(&r.Limits.Cost))
-	case "limits.tokens":
-		if d.Lifecycle.Process.Uncounted || used.TokensUnknown {
-			return limit + ": not all tokens are reported, and what is not reported cannot stop the loop"
-		}
-		return fmt.Sprintf("%s: %s of %s", limit, units.Tokens(used.Tokens()), units.Tokens(r.Limits.Tokens))
-	case "limits.duration":
-		return fmt.Sprintf("%s: %s of %s", limit, units.Span(b.Ran()), units.Span(r.Limits.Duration.Std()))
-	case "maximumIterations":
-		return fmt.Sprintf("%s: %d of %d", limit, b.Counted, r.MaximumIterations)
-	}
-	return limit + " is near"
+	addAll(d, "warned", d.Trouble.Warnings)
 }
 
 func (d *page) limits() {

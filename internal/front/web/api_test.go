@@ -27,7 +27,7 @@ func TestLoopsAsJSON(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	for _, id := range []string{"demo", demoID} {
-		var d Detail
+		var d Loop
 		got := w.ask("GET", "/api/loops/"+id, "", w.bearer()...)
 		must(t, json.Unmarshal([]byte(got.body), &d))
 		if got.status != http.StatusOK || d.Name != "demo" || d.MaximumIterations != 5 || !d.Alive {
@@ -118,7 +118,7 @@ func TestHostileQuestionIsClean(t *testing.T) {
 	w.happen(1, event.QuestionAsked{Number: 1, Text: hostile + "\n<b>", Choices: []string{"ta\u202ebs\x1b[2J"}, Blocks: true},
 		event.CompletionRefused{Missing: []string{hostile}, Questions: []int{1}})
 	w.happen(0, event.LoopWaiting{For: event.WaitPerson, Why: "an answer to question 1: " + hostile})
-	var d Detail
+	var d Loop
 	detail := w.ask("GET", "/api/loops/demo", "", w.bearer()...).body
 	must(t, json.Unmarshal([]byte(detail), &d))
 	if len(d.Questions) != 1 || d.Questions[0].Text != "Tabs\ufffd or spaces?\n<b>" || d.Questions[0].Choices[0] != "ta\ufffdbs" {
@@ -172,7 +172,7 @@ func TestListHasQuestion(t *testing.T) {
 		must(t, json.Unmarshal([]byte(body), &page))
 		loops = page.Loops
 	}
-	if len(loops) != 1 || loops[0].Group != "needs you" || loops[0].About != "Tabs or spaces?" || loops[0].Asked == nil || loops[0].Asked.Number != 1 || len(loops[0].Asked.Choices) != 2 {
+	if len(loops) != 1 || loops[0].Group != "needs you" || loops[0].About != "Tabs or spaces?" || len(loops[0].Questions) != 1 || loops[0].Questions[0].Number != 1 || len(loops[0].Questions[0].Choices) != 2 {
 		t.Errorf("%s", body)
 	}
 }

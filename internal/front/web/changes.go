@@ -7,7 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
 	"github.com/ralph-loop/ralph/render/transcript"
@@ -38,13 +38,13 @@ func (s *Server) showChanges(w http.ResponseWriter, r *http.Request) {
 		s.page(w, http.StatusNotFound, "missing.html", pageData{Base: base(v)})
 		return
 	}
-	p := changesPage{pageData: pageData{Base: base(v), Write: v.write, Loop: describe(s.env, []registry.Status{l})[0]}}
+	p := changesPage{pageData: pageData{Base: base(v), Write: v.write, Loop: describe(l)}}
 	p.read(l)
 	s.page(w, http.StatusOK, "changes.html", p)
 }
 
 // read collects the edits that were done.
-func (p *changesPage) read(l registry.Status) {
+func (p *changesPage) read(l *projector.View) {
 	b, size := transcript.New(optionsFor(l)), 0
 	for e, err := range journal.Read(l.Dir, journal.ReadOptions{}) {
 		if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/projector"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/send"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // given is a command as a client sends it.
@@ -45,15 +45,15 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		}
 		refuse(w, status, problem.Error(), `such as {"kind":"steer","text":"Leave the schema alone."}`)
 		return
-	case !l.Live.Alive && c.Kind == inbox.Answer: // it is kept for the next runner
-		sent, err := send.Deliver(s.env, l, c, 0)
+	case !l.Alive && c.Kind == inbox.Answer: // it is kept for the next runner
+		sent, err := send.Deliver(s.env, l.Found, c, 0)
 		if err != nil {
 			refuse(w, http.StatusConflict, err.Error(), "")
 			return
 		}
 		answer(w, http.StatusAccepted, dropped{sent.ID, l.ID, c.Kind})
 		return
-	case !l.Live.Alive:
+	case !l.Alive:
 		refuse(w, http.StatusConflict, "loop "+l.Name+" is not running", restartHint(l))
 		return
 	}
@@ -80,6 +80,6 @@ func readCommand(r *http.Request) (inbox.Command, error) {
 }
 
 // restartHint says how a person lets a loop without a runner continue.
-func restartHint(l registry.Status) string {
+func restartHint(l *projector.View) string {
 	return "'ralph start " + l.Name + " --resume' in " + l.Project + " resumes it"
 }

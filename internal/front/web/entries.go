@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render/markup"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
@@ -124,8 +124,8 @@ func pageFor(p transcript.Page, problem string, asHTML bool) entryPage {
 	return entryPage{entriesFor(p.Entries, asHTML), p.First, p.Last, p.Start, problem}
 }
 
-func optionsFor(l registry.Status) transcript.Options {
-	return transcript.Options{Project: l.Project, Maximum: l.Head.MaximumIterations}
+func optionsFor(l *projector.View) transcript.Options {
+	return transcript.Options{Project: l.Project, Maximum: l.MaximumIterations}
 }
 
 // enough reports whether a page needs no more events than n.
@@ -135,7 +135,7 @@ func enough(p transcript.Page, n int) bool {
 
 // readTail reads the end, of limit events or of as many as are enough if that is 0. It returns the
 // builder of the page and the position after it. problem is damage before the page.
-func readTail(l registry.Status, limit int) (p transcript.Page, b *transcript.Builder, from journal.Position, problem string, err error) {
+func readTail(l *projector.View, limit int) (p transcript.Page, b *transcript.Builder, from journal.Position, problem string, err error) {
 	for n := cmp.Or(limit, pageEvents); ; n *= 4 {
 		p, b, from, err = transcript.Tail(l.Dir, n, optionsFor(l))
 		if damage, ok := errors.AsType[*journal.CorruptError](err); ok && len(p.Entries) > 0 {
@@ -148,7 +148,7 @@ func readTail(l registry.Status, limit int) (p transcript.Page, b *transcript.Bu
 }
 
 // readBefore reads the part before an event, or the end if before is 0.
-func readBefore(l registry.Status, before event.Seq, limit int) (p transcript.Page, problem string, err error) {
+func readBefore(l *projector.View, before event.Seq, limit int) (p transcript.Page, problem string, err error) {
 	if before == 0 {
 		p, _, _, problem, err = readTail(l, limit)
 		return p, problem, err

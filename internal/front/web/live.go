@@ -46,7 +46,7 @@ type live struct {
 	pace  time.Duration
 
 	mu   sync.Mutex
-	loop registry.Status
+	loop *projector.View
 	fold *projector.Loop
 }
 
@@ -54,13 +54,13 @@ type live struct {
 // contains.
 type liveFrame struct {
 	Entries []entry `json:"entries"`
-	State   Detail  `json:"state"`
+	State   Loop    `json:"state"`
 }
 
 // pageFrame is the data of an event "page", which replaces all that a page has.
 type pageFrame struct {
 	entryPage
-	State Detail `json:"state"`
+	State Loop `json:"state"`
 }
 
 // getLive streams a conversation to a page: its end, and then the entries that began or changed, as
@@ -221,19 +221,19 @@ func (p *live) frames() {
 	p.pace = max(frameEvery, min(p.sent.Sub(began)*frameShare, 2*time.Second))
 }
 
-func (p *live) state() Detail {
+func (p *live) state() Loop {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.s.detailOf(p.loop, p.fold.View())
+	return p.s.at(p.fold.ViewOf(p.loop.Found))
 }
 
 // look notices that a runner began or ended.
 func (p *live) look() {
 	now, err := registry.Probe(p.loop.Dir)
 	p.mu.Lock()
-	changed := err == nil && now.Alive != p.loop.Live.Alive
+	changed := err == nil && now.Alive != p.loop.Found.Live.Alive
 	if changed {
-		p.loop.Live = now
+		p.loop.Found.Live = now
 	}
 	p.mu.Unlock()
 	if changed {

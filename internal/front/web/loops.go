@@ -9,37 +9,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
-	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
-	"github.com/ralph-loop/ralph/render"
 )
 
-// Loop is a loop in the list.
+// Loop is what is true of a loop, with what a page shows beside it.
 type Loop struct {
-	ID string `json:"id"` // its ULID
-	// Parent is the id of the loop that started it, such as a fleet; empty if a person did.
-	Parent string `json:"parent,omitempty"`
-	// Group is "needs you", "working" or "ended".
-	Group string `json:"group"`
-	// State is the status in words, with what a person has to know before it: "died", "gone",
-	// "pausing after iteration 3".
-	State string `json:"state"`
-	// Question is what the agent asks a person; empty if it asks nothing.
-	Question string `json:"question,omitempty"`
-	// Asked is the first question of its agent that has no answer; its text is About.
-	Asked *asked `json:"asked,omitempty"`
-	// About is what it asks, does, or why it ended, since when.
-	About      string    `json:"about,omitempty"`
-	AboutSince time.Time `json:"aboutSince,omitzero"`
-	Today      *float64  `json:"today"` // what it has cost since midnight, in USD; null if it is not known
-	Shown      shown     `json:"shown"`
-	listing.Loop
-}
-
-// asked is a question, and the answers that the agent expects.
-type asked struct {
-	Number  int      `json:"number"`
-	Choices []string `json:"choices"`
+	*projector.View
+	// About is what it asks, does, or why it ended, since when; in the list.
+	About      string     `json:"about,omitempty"`
+	AboutSince time.Time  `json:"aboutSince,omitzero"`
+	Today      *float64   `json:"today"` // what it has cost since midnight, in USD, in the list; null if it is not known
+	Shown      shown      `json:"shown"`
+	Now        *time.Time `json:"now,omitempty"` // by the clock of this machine; of one loop
 }
 
 // shown are amounts as a person reads them.
@@ -93,20 +75,19 @@ func (s *survey) look() ([]Loop, error) {
 			return nil, err
 		}
 	}
-	statuses := make([]registry.Status, len(found.Loops))
-	for i, l := range found.Loops {
-		statuses[i] = l.Status
-	}
-	loops := describe(s.env, statuses)
-	for i := range loops {
-		l := &loops[i]
-		l.Today, l.Shown.Today, l.Shown.Project = found.Loops[i].Today, listing.Cost(found.Loops[i].Today), found.Loops[i].Path
-		if facts := found.Loops[i].Facts; facts != nil {
-			l.About, l.AboutSince = facts.Text, facts.Since
-			if facts.Question > 0 {
-				l.Asked = &asked{facts.Question, append([]string{}, facts.Choices...)}
+	loops := make([]Loop, 0, len(found.Loops))
+	for _, l := range found.Loops {
+		shown := describe(l.View)
+		shown.Today, shown.Shown.Today, shown.Shown.Project = l.Today, listing.Cost(l.Today), l.Path
+		if facts := l.Facts; facts != nil {
+			shown.About, shown.AboutSince = facts.Text, facts.Since
+			if facts.Asked.Number > 0 {
+				asks := *l.View // the loader keeps its own
+				asks.Questions = []projector.Question{facts.Asked}
+				shown.View = &asks
 			}
 		}
+		loops = append(loops, shown)
 	}
 	return loops, nil
 }
@@ -115,49 +96,26 @@ func (s *survey) look() ([]Loop, error) {
 func first(loops []board.Loop) (files []string, known bool) {
 	known = true
 	for _, l := range loops[:min(len(loops), mostFacts)] {
-		files = append(files, l.File)
+		files = append(files, l.Found.File)
 		known = known && l.Facts != nil
 	}
 	return files, known
 }
 
-// describe returns loops as they are in the list.
-func describe(e *cli.Env, found []registry.Status) []Loop {
-	loops := make([]Loop, 0, len(found))
-	for i, l := range listing.JSON(e, found) {
-		s := found[i]
-		l.Waiting = render.Clean(l.Waiting) // an agent's words would reorder the page
-		loops = append(loops, Loop{
-			ID: s.ID, Parent: s.Parent, Group: listing.GroupOf(s).String(), State: stateOf(s), Question: render.Clean(listing.Question(s)), Shown: shownOf(s.Head), Loop: l,
-		})
+// describe adds the amounts to a view.
+func describe(v *projector.View) Loop {
+	l := Loop{View: v, Shown: shown{Cost: listing.Cost(v.Cost), Tokens: listing.Tokens(v)}}
+	if v.Iteration > 0 {
+		l.Shown.Iteration = cli.CountOf(v.Summary).Number()
 	}
-	return loops
+	return l
 }
 
-func shownOf(h registry.Summary) shown {
-	w := shown{Cost: listing.Cost(h.Cost), Tokens: "unknown"}
-	if h.Iteration > 0 {
-		w.Iteration = cli.CountOf(h).Number()
-	}
-	if h.TokensIn != nil && h.TokensOut != nil {
-		w.Tokens = units.Tokens(*h.TokensIn + *h.TokensOut)
-	}
-	return w
-}
-
-// stateOf is the state of a loop in words.
-func stateOf(s registry.Status) string {
-	switch {
-	case s.Err != nil:
-		return "unreadable"
-	case s.Gone:
-		return "gone"
-	case s.Died:
-		return "died"
-	case s.Live.Alive:
-		return cli.WithPending(s.Head.Status.String(), s.Head.Pending)
-	}
-	return s.Head.Status.String()
+// at is a loop at this moment.
+func (s *Server) at(v *projector.View) Loop {
+	l, now := describe(v), s.env.Now()
+	l.Now = &now
+	return l
 }
 
 var (
@@ -166,32 +124,32 @@ var (
 )
 
 // find returns the loop of an id: its ULID, or its name if that is unique on this machine.
-func (s *Server) find(id string) (registry.Status, error) {
+func (s *Server) find(id string) (*projector.View, error) {
 	found, err := registry.Survey(s.env.Home, func(e registry.Entry) bool { return e.ID == id || e.Name == id })
 	if err != nil {
-		return registry.Status{}, err
+		return nil, err
 	}
 	var named []registry.Status
 	for _, l := range found {
 		switch {
 		case l.Name == "": // no entry
 		case l.ID == id:
-			return cli.Refreshed(l), nil
+			return projector.Brief(l), nil
 		default:
 			named = append(named, l)
 		}
 	}
 	switch len(named) {
 	case 0:
-		return registry.Status{}, errNoLoop
+		return nil, errNoLoop
 	case 1:
-		return cli.Refreshed(named[0]), nil
+		return projector.Brief(named[0]), nil
 	}
-	return registry.Status{}, errAmbiguous
+	return nil, errAmbiguous
 }
 
 // loopOf returns the loop that a request is about, or answers it.
-func (s *Server) loopOf(w http.ResponseWriter, r *http.Request) (registry.Status, bool) {
+func (s *Server) loopOf(w http.ResponseWriter, r *http.Request) (*projector.View, bool) {
 	l, err := s.find(r.PathValue("id"))
 	switch {
 	case errors.Is(err, errNoLoop):
@@ -233,10 +191,10 @@ func (s *Server) getLoop(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	d, err := s.detail(l)
+	v, err := projector.Read(l.Found)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error(), "")
 		return
 	}
-	answer(w, http.StatusOK, d)
+	answer(w, http.StatusOK, s.at(v))
 }

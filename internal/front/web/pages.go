@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render/markup"
 	"github.com/ralph-loop/ralph/render/report"
 )
@@ -62,12 +63,11 @@ func (s *Server) showLoop(w http.ResponseWriter, r *http.Request) {
 		s.page(w, http.StatusNotFound, "missing.html", pageData{Base: base(v)})
 		return
 	}
-	d, err := s.detail(l)
+	now, err := projector.Read(l.Found)
 	if err != nil {
-		d = Detail{Loop: Loop{ID: l.ID, State: "unreadable"}}
-		d.Name, d.Project = l.Name, l.Project
+		now.State = "unreadable"
 	}
-	s.page(w, http.StatusOK, "loop.html", pageData{Base: base(v), Write: v.write, Loop: d.Loop})
+	s.page(w, http.StatusOK, "loop.html", pageData{Base: base(v), Write: v.write, Loop: describe(now)})
 }
 
 // showReport shows the report of a loop, as 'ralph report' writes it.
@@ -79,7 +79,7 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
 	read, err := report.Read(l.Dir, report.Options{})
 	if err == nil {
-		read.Judge(report.Facts{Name: l.Name, Alive: l.Live.Alive, Now: s.env.Now()})
+		read.Judge(report.Facts{Name: l.Name, Alive: l.Alive, Now: s.env.Now()})
 		err = report.HTML(&page, read, l.Dir, report.PageOptions{})
 	}
 	if err != nil {

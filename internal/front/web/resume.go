@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/ralph-loop/ralph/client"
-	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
 // postResume continues a loop that has ended or whose runner died, as 'ralph start --resume' does.
@@ -26,7 +25,7 @@ func (s *Server) postResume(w http.ResponseWriter, r *http.Request) {
 	case err != nil || more.Iterations < 0:
 		refuse(w, http.StatusBadRequest, "the body says how many more iterations the loop may use", `such as {"iterations":10}`)
 		return
-	case l.Live.Alive:
+	case l.Alive:
 		refuse(w, http.StatusConflict, "loop "+l.Name+" is running", "")
 		return
 	}
@@ -36,10 +35,10 @@ func (s *Server) postResume(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if start.Notes = nil; more.Iterations > 0 {
-		start.Iterations = cli.CountOf(l.Head).Used() + more.Iterations
+		start.Iterations = l.Counted + more.Iterations
 	}
 	// A browser that is closed meanwhile ends nothing.
-	if _, err := start.Resume(context.WithoutCancel(r.Context()), l); err != nil {
+	if _, err := start.Resume(context.WithoutCancel(r.Context()), l.Found); err != nil {
 		refused, _ := errors.AsType[*client.ProgramError](err)
 		if refused == nil {
 			refused = &client.ProgramError{Text: err.Error()}

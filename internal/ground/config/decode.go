@@ -122,6 +122,9 @@ func (d *decoder) object(parent string, n node, base reflect.Value) *Error {
 			}
 			*d.given = merged
 		case f == nil:
+			if err := oldAgents(m); err != nil {
+				return err
+			}
 			err := unknownKey(m.key)
 			err.at = m.nameAt
 			return err
@@ -137,7 +140,10 @@ func (d *decoder) object(parent string, n node, base reflect.Value) *Error {
 // value reads the value of a field; base is the struct that the field's index begins at. An error
 // that has no place yet gets that of the value.
 func (d *decoder) value(f *field, n node, base reflect.Value) *Error {
-	err := d.assign(f, n, base)
+	err := oldAgents(n)
+	if err == nil {
+		err = d.assign(f, n, base)
+	}
 	if err != nil && err.at == 0 {
 		err.at = n.at
 	}
@@ -146,16 +152,22 @@ func (d *decoder) value(f *field, n node, base reflect.Value) *Error {
 
 func (d *decoder) assign(f *field, n node, base reflect.Value) *Error {
 	place := base.FieldByIndex(f.index)
-	if f.Kind == KindObject && n.token == json.Delim('{') {
+	switch {
+	case f.Kind == KindObject && n.token == json.Delim('{'):
 		return d.object(f.Name, n, base)
+	case f.Kind == KindNamed && n.token == json.Delim('{'):
+		return d.named(n, place)
 	}
 	d.seen(n.key, n.at)
 	if n.token == nil && f.None {
 		place.SetZero()
 		return nil
 	}
-	if f.Kind == KindPassed {
+	switch f.Kind {
+	case KindPassed:
 		return decodePassed(f, n, place)
+	case KindNames:
+		return decodeNames(f, n, place)
 	}
 	switch n.token {
 	case json.Delim('['):

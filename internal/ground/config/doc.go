@@ -16,8 +16,11 @@
 //
 //   - Layers, later ones win: built-in, the person's settings.json, the project's settings.json,
 //     its settings.local.json, RALPH_* variables, flags. Objects merge key by key; lists and
-//     scalars replace. Another agent.command takes nothing of the agent in the layers below but its
-//     permissions.
+//     scalars replace. An agent whose program a later layer replaces takes nothing of the layers
+//     below but its permissions. An agent in the place of another keeps the permissions of that
+//     one, unless it has its own.
+//   - agent and review.agent hold names of agents or commands; [Settings.Candidates] and
+//     [Settings.Reviewers] find what agents says of each.
 //   - An unknown key, a wrong type, a value out of range or a key set twice is an [*Error] with its
 //     place. Only an unknown RALPH_* variable is a warning: other programs may use it.
 //   - The structs and their tags are the only list of keys: decoding, variables, flags, nearest

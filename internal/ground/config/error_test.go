@@ -92,8 +92,16 @@ func TestErrorsNameVariableOrFlag(t *testing.T) {
 			"RALPH_GUARDRAILS: guardrails: not JSON: trailing comma before ']' (character 17)\nhint: JSON has no comma after the last entry: remove it\n",
 		},
 		"a variable with a word for an object": {
-			layers{env: []string{`RALPH_AGENT=claude`}},
-			"RALPH_AGENT: agent: want an object in JSON\nhint: its keys can be set one by one: agent.command or RALPH_AGENT_COMMAND\n",
+			layers{env: []string{`RALPH_SCM=git`}},
+			"RALPH_SCM: scm: want an object in JSON\nhint: its keys can be set one by one: scm.command or RALPH_SCM_COMMAND\n",
+		},
+		"a variable with a word for named agents": {
+			layers{env: []string{`RALPH_AGENTS=claude`}},
+			"RALPH_AGENTS: agents: want an object of objects in JSON\n" + takes("agents"),
+		},
+		"a variable with an agent without a name": {
+			layers{env: []string{`RALPH_AGENT={"command": "claude"}`}},
+			"RALPH_AGENT: agent.command is no key: agents have names (character 2)\nhint: write \"agent\": \"claude\"\n",
 		},
 		"a variable with a word for a list of objects": {
 			layers{env: []string{`RALPH_GUARDRAILS=make test`}},
@@ -128,12 +136,12 @@ func TestErrorsNameVariableOrFlag(t *testing.T) {
 			"command line: restart.delay: \"-1s\" is below 0\n" + takes("restart.delay"),
 		},
 		"a variable of the agent with no name": {
-			layers{flags: map[string]string{"agent.env.A=B": "1"}},
-			"command line: agent.env.A=B: \"A=B\" is no name of an environment variable\n" + takes("agent.env.A=B"),
+			layers{flags: map[string]string{"agents.pi.env.A=B": "1"}},
+			"command line: agents.pi.env.A=B: \"A=B\" is no name of an environment variable\n" + takes("agents.pi.env.A=B"),
 		},
-		"both ways to name agents on the command line": {
-			layers{flags: map[string]string{"agent.command": "pi", "agents": `[{"command":"claude"}]`}},
-			"command line: agents: agent.command is set too\nhint: keep agent or agents, not both\n",
+		"a flag for an agent with no name": {
+			layers{flags: map[string]string{"agents.a b.model": "x"}},
+			"command line: agents.a b.model: \"a b\" is no name of an agent\nhint: a name has letters, digits, - and _ only\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

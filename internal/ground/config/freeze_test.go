@@ -16,13 +16,14 @@ func full() Settings {
 	return Settings{
 		MaximumIterations: 3, CompletionResponse: "FERTIG <&>", OutputTruncateChars: 1, IncludeIterationCountInPrompt: true,
 		Context: ContextSame,
-		Agents: []Agent{
-			{
+		Agent:   AgentNames{"first", "npx y --acp"},
+		Agents: map[string]Agent{
+			"first": {
 				Command: "npx x", Flags: []string{"--model opus", "a b"}, Protocol: ProtocolACP, Model: "m", Provider: "p", Thinking: "high", Permissions: "workspace",
 				Session: "s", SessionDir: "d", Extensions: []string{"e"}, Skills: []string{"k"},
 				Env: map[string]string{"API_KEY": "secret", "EMPTY": ""}, PassKeys: "true",
 			},
-			{Command: "pi"},
+			"second": {Command: "claude", Model: "opus"},
 		},
 		Guardrails: []Guardrail{{Command: "make lint && make test", FailAction: FailReplace, Hint: "h", Timeout: hour, Independent: true}},
 		SCM:        SCM{Command: "git", Tasks: []string{"commit"}},
@@ -33,14 +34,14 @@ func full() Settings {
 		Reflect:    Reflect{Every: 2},
 		Guard:      Guard{Unknown: "deny", Allow: []string{"a b"}, Deny: []string{"c"}, Off: []string{"cloud"}, Sessions: true},
 		Sandbox:    Sandbox{Mode: "podman", Network: "listed", Hosts: []string{"a.example"}, Write: []string{"~/w"}, Read: []string{"~/r"}, Hide: []string{"h"}, Image: "i", Memory: "4g", CPUs: "2", Pass: []string{"P"}},
-		Review:     Review{ReviewRules: event.ReviewRules{Skip: true, Cap: 2, Vote: VoteMajority, MayEdit: true}, Agents: []Agent{{Command: "claude", Model: "opus"}}},
+		Review:     Review{ReviewRules: event.ReviewRules{Skip: true, Cap: 2, Vote: VoteMajority, MayEdit: true}, Agent: AgentNames{"second"}},
 		Journal:    Journal{KeepIterations: 2},
 	}
 }
 
 func TestFrozenSettingsThawUnchanged(t *testing.T) {
 	single := full()
-	single.Agent, single.Agents = single.Agents[0], nil
+	single.Agent = single.Agent[:1]
 	for name, s := range map[string]Settings{
 		"the defaults":            Defaults(),
 		"every key changed":       full(),
@@ -106,8 +107,6 @@ func TestThawRejectsUnknownKeys(t *testing.T) {
 
 func TestTextParsesAsFlag(t *testing.T) {
 	s := full()
-	s.Agent, s.Agents = s.Agents[0], nil
-	s.Review.Agent, s.Review.Agents = s.Agent, nil
 	copied := Defaults()
 	for _, key := range Keys() {
 		if key.Env == "" || key.Kind == KindObject {
@@ -117,17 +116,27 @@ func TestTextParsesAsFlag(t *testing.T) {
 		if !ok {
 			t.Errorf("%s is unknown", key.Name)
 		}
-		if err := set(&copied, key.Name, said, func(string, int) {}); err != nil && key.Name != "agent.protocol" {
+		if err := set(&copied, key.Name, said, func(string, int) {}); err != nil {
 			t.Errorf("%s=%s: %v", key.Name, said, err)
 		}
 	}
 	if diff := cmp.Diff(s, copied); diff != "" {
 		t.Errorf("settings that were set again, key by key (-set +read):\n%s", diff)
 	}
-	if got, ok := Text(s, "agent.env.API_KEY"); got != "secret" || !ok {
+	for _, key := range Changed(s) {
+		said, ok := Text(s, key)
+		var seen []string
+		if err := set(&copied, key, said, func(key string, _ int) { seen = append(seen, key) }); err != nil || !ok || seen[0] != key {
+			t.Errorf("%s=%s: %v, sets %q", key, said, err, seen)
+		}
+	}
+	if diff := cmp.Diff(s, copied); diff != "" {
+		t.Errorf("and with each key of the agents (-set +read):\n%s", diff)
+	}
+	if got, ok := Text(s, "agents.first.env.API_KEY"); got != "secret" || !ok {
 		t.Errorf("one variable of the agent: %q, %v", got, ok)
 	}
-	if _, ok := Text(s, "agent.envy"); ok {
+	if _, ok := Text(s, "agents.first.envy"); ok {
 		t.Error("an unknown key has a text")
 	}
 }
@@ -144,10 +153,10 @@ func TestValidate(t *testing.T) {
 		"an empty word":               {func(s *Settings) { s.Completion.Match = "" }, `completion.match: "" is not one of final, anywhere`},
 		"a guardrail without command": {func(s *Settings) { s.Guardrails = []Guardrail{{FailAction: FailAppend}} }, "guardrails[0].command: must not be empty"},
 		"a guardrail without action":  {func(s *Settings) { s.Guardrails = []Guardrail{{Command: "x"}} }, `guardrails[0].failAction: "" is not one of APPEND, PREPEND, REPLACE`},
-		"an agent without command":    {func(s *Settings) { s.Agents = []Agent{{Model: "x"}} }, "agents[0].command: is missing"},
-		"a variable without name":     {func(s *Settings) { s.Agent.Env = map[string]string{"": "x"} }, `agent.env.: "" is no name of an environment variable`},
-		"a blank command":             {func(s *Settings) { s.Agent.Command = "  " }, "agent.command: is blank"},
-		"agent beside agents":         {func(s *Settings) { s.Agent.Command = "pi"; s.Agents = []Agent{{Command: "pi"}} }, "agents: agent.command is set too"},
+		"a variable without name":     {func(s *Settings) { s.setAgent("a", Agent{Env: map[string]string{"": "x"}}) }, `agents.a.env.: "" is no name of an environment variable`},
+		"a blank command":             {func(s *Settings) { s.setAgent("a", Agent{Command: "  "}) }, "agents.a.command: is blank"},
+		"a blank agent":               {func(s *Settings) { s.Agent = AgentNames{"  "} }, "agent: must not be empty"},
+		"no name":                     {func(s *Settings) { s.setAgent("a b", Agent{}) }, `agents.a b: "a b" is no name of an agent`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Defaults()
@@ -163,7 +172,7 @@ func TestValidate(t *testing.T) {
 var zero float64
 
 func TestFrozenFileKeepsGivenSettings(t *testing.T) {
-	given := map[string]string{"limits.cost": "2.5", "agent.command": "pi --fast"}
+	given := map[string]string{"limits.cost": "2.5", "agent": "pi --fast"}
 	frozen, err := Freeze(Defaults(), given)
 	if err != nil {
 		t.Fatal(err)

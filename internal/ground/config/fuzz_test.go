@@ -13,7 +13,7 @@ import (
 // text is JSON that freezes and thaws to the same settings.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(specificationExample))
-	f.Add([]byte(`{"limits": {"cost": 1e-300, "idle": null, "tokens": "none"}, "agent": {"env": {"A": "\ud800"}}}`))
+	f.Add([]byte(`{"limits": {"cost": 1e-300, "idle": null, "tokens": "none"}, "agents": {"a": {"env": {"A": "\ud800"}}}}`))
 	archive, err := txtar.ParseFile("testdata/errors.txtar")
 	if err != nil {
 		f.Fatal(err)
@@ -63,9 +63,12 @@ func FuzzFlag(f *testing.F) {
 	for _, key := range Keys() {
 		f.Add(key.Name, "1")
 	}
-	f.Add("agent.env.X", "y")
+	f.Add("agents.a.env.X", "y")
+	f.Add("agents.a b.model", "y")
+	f.Add("agents.", "y")
+	f.Add("agent.model", "y")
 	f.Add("guardrails", `[{"command":"x"}]`)
-	f.Add("agents[0].command", "x")
+	f.Add("guardrails[].command", "x")
 	f.Fuzz(func(t *testing.T, key, value string) {
 		loaded, err := Load(Source{Flags: map[string]string{key: value}})
 		if err != nil {

@@ -24,16 +24,20 @@ const (
 	KindStrings  Kind = "a list of strings"
 	KindPassed   Kind = "auto, true, false or a list of names"
 	KindMap      Kind = "an object of strings"
+	KindNames    Kind = "a name, a command or a list of them"
+	KindNamed    Kind = "an object of objects"
 	KindObject   Kind = "an object"
 	KindObjects  Kind = "a list of objects"
 )
 
 // A Key is one row of the settings table.
 type Key struct {
-	Name     string // dotted; the keys of a list's objects read guardrails[].command
-	Env      string // the variable that sets it; empty for the keys of a list's objects
+	// dotted; the keys of a list's objects read guardrails[].command, those of a named agent
+	// agents.NAME.command
+	Name     string
+	Env      string // the variable that sets it; empty for the keys of such objects
 	Kind     Kind
-	Default  string   // as Text prints it; empty for the keys of a list's objects
+	Default  string   // as Text prints it; empty for the keys of such objects
 	Enum     []string // the words it takes, if it takes only some
 	Min, Max float64  // bounds of a number; Max is +Inf where there is none
 	Required bool     // not empty; in a list's objects it must be present
@@ -52,6 +56,15 @@ func Keys() []Key {
 	return keys
 }
 
+// KeyOf returns the row of a dotted key, such as agents.claude.model.
+func KeyOf(name string) (Key, bool) {
+	f, _, entry := lookUp(name)
+	if f == nil || entry != "" {
+		return Key{}, false
+	}
+	return f.Key, true
+}
+
 // LiveKeys returns the keys that may change while a loop runs.
 func LiveKeys() []string {
 	var live []string
@@ -66,8 +79,8 @@ func LiveKeys() []string {
 // field is a Key and where its value is in Go.
 type field struct {
 	Key
-	parent string // the key of its object: "", "limits", "guardrails[]"
-	index  []int  // from Settings, or from the object of a list
+	parent string // the key of its object: "", "limits", "guardrails[]", "agents.NAME"
+	index  []int  // from Settings, or from the object of a list or of agents
 }
 
 // table is all fields in the order of the structs, compiled at the first use.
@@ -75,8 +88,8 @@ var table = sync.OnceValue(func() []*field {
 	return compile(reflect.TypeFor[Settings](), "", nil, reflect.ValueOf(Defaults()))
 })
 
-// compile returns the fields of a struct and of the objects in it. Below a list, defaults is the
-// zero Value: such keys have neither a default nor a variable.
+// compile returns the fields of a struct and of the objects in it. Below a list or a name, defaults
+// is the zero Value: such keys have neither a default nor a variable.
 func compile(typ reflect.Type, parent string, index []int, defaults reflect.Value) []*field {
 	var fields []*field
 	for member := range typ.Fields() {
@@ -86,6 +99,9 @@ func compile(typ reflect.Type, parent string, index []int, defaults reflect.Valu
 		}
 		tag := member.Tag.Get
 		name, _, _ := strings.Cut(tag("json"), ",")
+		if name == "-" {
+			continue
+		}
 		kind := kindOf(member.Type)
 		f := &field{parent: parent, index: slices.Concat(index, member.Index)}
 		f.Key = Key{
@@ -104,6 +120,8 @@ func compile(typ reflect.Type, parent string, index []int, defaults reflect.Valu
 			fields = append(fields, compile(member.Type, f.Name, f.index, defaults)...)
 		case KindObjects:
 			fields = append(fields, compile(member.Type.Elem(), f.Name+"[]", nil, reflect.Value{})...)
+		case KindNamed:
+			fields = append(fields, compile(member.Type.Elem(), anyAgent, nil, reflect.Value{})...)
 		}
 	}
 	return fields
@@ -130,6 +148,8 @@ var kinds = map[reflect.Type]Kind{
 	reflect.TypeFor[[]string]():          KindStrings,
 	reflect.TypeFor[Passed]():            KindPassed,
 	reflect.TypeFor[map[string]string](): KindMap,
+	reflect.TypeFor[AgentNames]():        KindNames,
+	reflect.TypeFor[map[string]Agent]():  KindNamed,
 }
 
 func kindOf(typ reflect.Type) Kind {
@@ -154,21 +174,25 @@ func member(parent, name string) *field {
 	return nil
 }
 
-// lookUp returns the field of a dotted key. For one entry of a map (agent.env.HOME) it also returns
-// the entry's name.
-func lookUp(key string) (f *field, entry string) {
+// lookUp returns the field of a dotted key, and for a key of agents the agent's name. For one entry
+// of a map (telemetry.otlp.headers.X) it also returns the entry's name.
+func lookUp(key string) (f *field, name, entry string) {
+	if rest, ok := strings.CutPrefix(key, agentsKey+"."); ok {
+		name, rest, _ = strings.Cut(rest, ".")
+		key = join(anyAgent, rest)
+	}
 	for _, f := range table() {
-		if f.Env == "" {
+		if strings.Contains(f.Name, "[]") {
 			continue
 		}
 		if key == f.Name {
-			return f, ""
+			return f, name, ""
 		}
 		if entry, ok := strings.CutPrefix(key, f.Name+"."); ok && entry != "" && f.Kind == KindMap {
-			return f, entry
+			return f, name, entry
 		}
 	}
-	return nil, ""
+	return nil, "", ""
 }
 
 var upperCase = regexp.MustCompile("[A-Z]")
@@ -180,15 +204,19 @@ func envName(key string) string {
 
 var listIndex = regexp.MustCompile(`\[\d+\]`)
 
-// nearestKey returns the known key nearest to an unknown one, with its index in a list.
+// nearestKey returns the known key nearest to an unknown one, with its index in a list or the
+// agent's name.
 func nearestKey(unknown string) string {
 	var names []string
 	for _, f := range table() {
 		names = append(names, f.Name)
 	}
-	index := listIndex.FindString(unknown)
-	if index == "" {
+	general, own := "[]", listIndex.FindString(unknown)
+	if parts := strings.SplitN(unknown, ".", 3); len(parts) == 3 && parts[0] == agentsKey {
+		general, own = anyAgent+".", join(agentsKey, parts[1])+"."
+	}
+	if own == "" {
 		return Nearest(unknown, names)
 	}
-	return strings.Replace(Nearest(strings.Replace(unknown, index, "[]", 1), names), "[]", index, 1)
+	return strings.Replace(Nearest(strings.Replace(unknown, own, general, 1), names), general, own, 1)
 }

@@ -96,7 +96,7 @@ func Load(source Source) (Loaded, error) {
 		return Loaded{}, err
 	}
 	l.replaceAgents(before, LayerFlags)
-	l.chooseAgents()
+	l.warnOfNames()
 	err := checkTogether(l.Settings)
 	if err != nil {
 		origin := l.Origins[err.Key]
@@ -170,6 +170,11 @@ func (l *Loaded) env(env []string) error {
 		}
 	}
 	var names []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if err := oldVariable(name, l.Settings); err != nil && given[name] != "" {
+			return err
+		}
+	}
 	for _, f := range table() {
 		if value := given[f.Env]; value != "" {
 			if err := l.text(LayerEnv, f.Env, f.Name, value); err != nil {
@@ -211,76 +216,70 @@ func (l *Loaded) text(layer Layer, name, key, value string) *Error {
 	return err
 }
 
-// replaceAgents drops what the layers below said of an agent that this layer replaces by another:
-// its flags, its model and its protocol are not those of the other. What an agent may do stays, as
-// a limit that a person has set.
+// replaceAgents drops what the layers below said of an agent that this layer replaces by another
+// program: its flags, its model and its protocol are not those of the other. What an agent may do
+// stays, as a limit that a person has set, also if the layer names another agent.
 func (l *Loaded) replaceAgents(before Settings, layer Layer) {
-	l.replaceAgent("agent.", before.Agent, l.Settings.Agent, layer)
-	l.replaceAgent("review.agent.", before.Review.Agent, l.Settings.Review.Agent, layer)
+	for _, name := range slices.Sorted(maps.Keys(before.Agents)) {
+		if !before.agent(name).sameProgram(l.Settings.agent(name)) {
+			l.replaceAgent(name, layer)
+		}
+	}
+	l.limitAgents(before.Candidates(), before.Agent, l.Settings.Agent)
+	l.limitAgents(before.Reviewers(), before.Review.Agent, l.Settings.Review.Agent)
 }
 
-func (l *Loaded) replaceAgent(prefix string, was, is Agent, layer Layer) {
-	if was.Command == "" || was.sameProgram(is) {
-		return
-	}
+func (l *Loaded) replaceAgent(name string, layer Layer) {
 	for key, origin := range l.Origins {
-		name, ok := strings.CutPrefix(key, prefix)
-		if !ok || name == "permissions" || origin.Layer >= layer {
-			continue
-		}
-		f, entry := lookUp(key)
-		place := reflect.ValueOf(&l.Settings).Elem().FieldByIndex(f.index)
-		switch {
-		case entry == "" && f.Kind != KindMap: // whose entries have origins of their own
-			place.SetZero()
-		case entry != "":
-			merged := maps.Clone(place.Interface().(map[string]string))
-			if delete(merged, entry); len(merged) == 0 {
-				merged = nil
-			}
-			place.Set(reflect.ValueOf(merged))
-		}
-		delete(l.Origins, key)
-	}
-}
-
-// chooseAgents resolves agent and agents if both are set, and likewise review.agent and
-// review.agents.
-func (l *Loaded) chooseAgents() {
-	l.chooseAgent("", &l.Settings.Agent, &l.Settings.Agents)
-	l.chooseAgent("review.", &l.Settings.Review.Agent, &l.Settings.Review.Agents)
-	if l.Settings.Review.Agent.Command != "" {
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
-		if strings.HasPrefix(key, "review.agent.") {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect without review.agent.command", key, l.Origins[key]))
-		}
-	}
-}
-
-// chooseAgent lets the one of the later layer replace the other. If both are of one layer,
-// checkTogether says what is wrong.
-func (l *Loaded) chooseAgent(prefix string, agent *Agent, agents *[]Agent) {
-	if len(*agents) == 0 {
-		return
-	}
-	list, single := l.Origins[prefix+"agents"], l.Origins[prefix+"agent.command"]
-	if single.Layer == list.Layer {
-		return
-	}
-	if single.Layer > list.Layer {
-		*agents = nil
-		delete(l.Origins, prefix+"agents")
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
-		if origin := l.Origins[key]; strings.HasPrefix(key, prefix+"agent.") {
-			if origin.Layer >= list.Layer {
-				l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect beside %sagents (%s)", key, origin, prefix, list))
-			}
+		if f, of, entry := lookUp(key); of == name && origin.Layer < layer && f.Name != anyAgent+".permissions" {
+			_ = l.Settings.edit(name, func(base reflect.Value) *Error {
+				value := base.FieldByIndex(f.index)
+				switch {
+				case entry == "" && f.Kind != KindMap: // whose entries have origins of their own
+					value.SetZero()
+				case entry != "":
+					merged := maps.Clone(value.Interface().(map[string]string))
+					if delete(merged, entry); len(merged) == 0 {
+						merged = nil
+					}
+					value.Set(reflect.ValueOf(merged))
+				}
+				return nil
+			})
 			delete(l.Origins, key)
 		}
 	}
-	*agent = Agent{}
+}
+
+// limitAgents gives agents that a layer names in the place of others the permissions of the first
+// of those, unless they have some of their own.
+func (l *Loaded) limitAgents(were []Agent, before, now AgentNames) {
+	if len(were) == 0 || were[0].Permissions == "" {
+		return
+	}
+	for _, word := range now {
+		if slices.Contains(before, word) || l.Settings.agent(word).Permissions != "" {
+			continue
+		}
+		name := l.Settings.NameOf(word)
+		a := l.Settings.Agents[name]
+		a.Permissions = were[0].Permissions
+		l.Settings.setAgent(name, a)
+		l.Origins[join(join(agentsKey, name), "permissions")] = l.Origins[were[0].Key()+".permissions"]
+	}
+}
+
+// warnOfNames warns of an agent that looks like a mistyped name.
+func (l *Loaded) warnOfNames() {
+	named := slices.Sorted(maps.Keys(l.Settings.Agents))
+	for _, words := range []AgentNames{l.Settings.Agent, l.Settings.Review.Agent} {
+		for _, word := range words {
+			if _, known := KnownProgram(word); known || slices.Contains(named, word) {
+				continue
+			}
+			if near := Nearest(word, named); near != "" && near != l.Settings.NameOf(word) {
+				l.Warnings = append(l.Warnings, fmt.Sprintf("agents has no %s, so it is a program; did you mean %s?", word, near))
+			}
+		}
+	}
 }

@@ -61,11 +61,12 @@ func TestLayersMerge(t *testing.T) {
 		},
 		"objects merge and lists replace": {
 			layers{
-				project: `{"agent": {"command": "claude", "flags": ["--model opus", "--x"]}, "guardrails": [{"command": "a"}, {"command": "b"}]}`,
-				local:   `{"agent": {"flags": ["--verbose"]}, "guardrails": [{"command": "c", "failAction": "REPLACE"}]}`,
+				project: `{"agent": "claude", "agents": {"claude": {"flags": ["--model opus", "--x"], "model": "m"}}, "guardrails": [{"command": "a"}, {"command": "b"}]}`,
+				local:   `{"agents": {"claude": {"flags": ["--verbose"]}, "fast": {"model": "f"}}, "guardrails": [{"command": "c", "failAction": "REPLACE"}]}`,
 			},
 			func(s *Settings) {
-				s.Agent = Agent{Command: "claude", Flags: []string{"--verbose"}}
+				s.Agent = AgentNames{"claude"}
+				s.Agents = map[string]Agent{"claude": {Flags: []string{"--verbose"}, Model: "m"}, "fast": {Model: "f"}}
 				s.Guardrails = []Guardrail{{Command: "c", FailAction: FailReplace}}
 			},
 		},
@@ -75,11 +76,13 @@ func TestLayersMerge(t *testing.T) {
 		},
 		"the agent's environment merges name by name": {
 			layers{
-				project: `{"agent": {"env": {"A": "1", "B": "1"}}}`,
-				local:   `{"agent": {"env": {"B": "2"}}}`,
-				flags:   map[string]string{"agent.env.C": "x=y"},
+				project: `{"agents": {"a": {"env": {"A": "1", "B": "1"}}}}`,
+				local:   `{"agents": {"a": {"env": {"B": "2"}}}}`,
+				flags:   map[string]string{"agents.a.env.C": "x=y"},
 			},
-			func(s *Settings) { s.Agent.Env = map[string]string{"A": "1", "B": "2", "C": "x=y"} },
+			func(s *Settings) {
+				s.Agents = map[string]Agent{"a": {Env: map[string]string{"A": "1", "B": "2", "C": "x=y"}}}
+			},
 		},
 		"a guardrail without an action appends": {
 			layers{project: `{"guardrails": [{"command": "make lint", "hint": "Fix.", "timeout": "90s"}]}`},
@@ -92,36 +95,46 @@ func TestLayersMerge(t *testing.T) {
 			func(s *Settings) { s.Limits = Limits{} },
 		},
 		"an agent in a later layer replaces a list": {
-			layers{project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`, flags: map[string]string{"agent.command": "pi"}},
-			func(s *Settings) { s.Agent.Command = "pi" },
+			layers{project: `{"agent": ["claude", "codex"]}`, flags: map[string]string{"agent": "pi"}},
+			func(s *Settings) { s.Agent = AgentNames{"pi"} },
 		},
 		"another agent in a later layer takes nothing of the one below but its permissions": {
 			layers{
-				home:    `{"agent": {"command": "claude", "model": "opus", "flags": ["--x"], "protocol": "text", "env": {"A": "1"}, "permissions": "ask"}}`,
-				project: `{"agent": {"thinking": "high"}, "review": {"agent": {"command": "codex", "model": "gpt"}}}`,
-				flags:   map[string]string{"agent.command": "/opt/bin/pi", "agent.env.B": "2", "review.agent.command": "claude"},
+				home:    `{"agent": "claude", "agents": {"claude": {"model": "opus", "permissions": "ask"}, "codex": {"permissions": "workspace"}}}`,
+				project: `{"review": {"agent": "codex"}}`,
+				flags:   map[string]string{"agent": "/opt/bin/pi", "agents.pi.env.B": "2", "review.agent": "claude"},
 			},
 			func(s *Settings) {
-				s.Agent = Agent{Command: "/opt/bin/pi", Env: map[string]string{"B": "2"}, Permissions: "ask"}
-				s.Review.Agent = Agent{Command: "claude"}
+				s.Agent, s.Review.Agent = AgentNames{"/opt/bin/pi"}, AgentNames{"claude"}
+				s.Agents = map[string]Agent{"claude": {Model: "opus", Permissions: "ask"}, "codex": {Permissions: "workspace"}, "pi": {Env: map[string]string{"B": "2"}, Permissions: "ask"}}
+			},
+		},
+		"another command of an agent takes nothing of the one below but its permissions": {
+			layers{
+				home:    `{"agents": {"a": {"command": "claude", "model": "opus", "flags": ["--x"], "protocol": "text", "env": {"A": "1"}, "permissions": "ask"}}}`,
+				project: `{"agents": {"a": {"thinking": "high"}}}`,
+				flags:   map[string]string{"agents.a.command": "/opt/bin/pi", "agents.a.env.B": "2"},
+			},
+			func(s *Settings) {
+				s.Agents = map[string]Agent{"a": {Command: "/opt/bin/pi", Env: map[string]string{"B": "2"}, Permissions: "ask"}}
 			},
 		},
 		"the same agent by another name keeps what the layers below say of it": {
 			layers{
-				home:  `{"agent": {"command": "claude", "model": "opus"}}`,
-				flags: map[string]string{"agent.command": "npx @anthropic-ai/claude-code@2", "agent.flags": "--x"},
+				home:  `{"agents": {"a": {"command": "claude", "model": "opus"}}}`,
+				flags: map[string]string{"agents.a.command": "npx @anthropic-ai/claude-code@2", "agents.a.flags": "--x"},
 			},
 			func(s *Settings) {
-				s.Agent = Agent{Command: "npx @anthropic-ai/claude-code@2", Model: "opus", Flags: []string{"--x"}}
+				s.Agents = map[string]Agent{"a": {Command: "npx @anthropic-ai/claude-code@2", Model: "opus", Flags: []string{"--x"}}}
 			},
 		},
 		"a list in a later layer replaces an agent": {
-			layers{home: `{"agent": {"command": "pi", "model": "x"}}`, project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`},
-			func(s *Settings) { s.Agents = []Agent{{Command: "claude"}, {Command: "codex"}} },
+			layers{home: `{"agent": "pi"}`, project: `{"agent": ["claude", "codex"]}`},
+			func(s *Settings) { s.Agent = AgentNames{"claude", "codex"} },
 		},
 		"an editor's $schema is no setting": {
-			layers{project: `{"$schema": "ralph.schema.json", "agent": {"model": "x"}}`},
-			func(s *Settings) { s.Agent.Model = "x" },
+			layers{project: `{"$schema": "ralph.schema.json", "agent": "x"}`},
+			func(s *Settings) { s.Agent = AgentNames{"x"} },
 		},
 		"a byte order mark is skipped": {
 			layers{project: "\ufeff{\"completionResponse\": \"x\"}"},
@@ -153,13 +166,13 @@ func TestVariablesOfEachKind(t *testing.T) {
 		"RALPH_STREAM_AGENT_OUTPUT=false",
 		"RALPH_LIMITS_COST= 12.5 ",
 		"RALPH_LIMITS_IDLE=none",
-		"RALPH_AGENT_COMMAND=pi",
-		"RALPH_AGENT_FLAGS=--model opus, --verbose",
-		"RALPH_AGENT_ENV={\"A\":\"1\"}",
+		"RALPH_AGENT=pi",
+		"RALPH_AGENTS={\"pi\":{\"flags\":[\"--model opus\",\"--verbose\"],\"env\":{\"A\":\"1\"}}}",
+		"RALPH_REVIEW_AGENT=[\"a, b\",\"c\"]",
 		"RALPH_SCM={\"command\":\"git\"}",
 		"RALPH_SCM_TASKS=[\"commit\",\"push\"]",
 		"RALPH_GUARDRAILS=[{\"command\":\"make\"}]",
-		"RALPH_AGENT_PROVIDER=",
+		"RALPH_CONTEXT=",
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +181,8 @@ func TestVariablesOfEachKind(t *testing.T) {
 	want.MaximumIterations = 7
 	want.StreamAgentOutput = false
 	want.Limits.Cost, want.Limits.Idle = 12.5, 0
-	want.Agent = Agent{Command: "pi", Flags: []string{"--model opus", "--verbose"}, Env: map[string]string{"A": "1"}}
+	want.Agent, want.Review.Agent = AgentNames{"pi"}, AgentNames{"a, b", "c"}
+	want.Agents = map[string]Agent{"pi": {Flags: []string{"--model opus", "--verbose"}, Env: map[string]string{"A": "1"}}}
 	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}, Draft: true}
 	want.Guardrails = []Guardrail{{Command: "make", FailAction: FailAppend}}
 	if diff := cmp.Diff(want, loaded.Settings); diff != "" {
@@ -196,15 +210,18 @@ func TestUnknownVariableWarns(t *testing.T) {
 	}
 }
 
-func TestIneffectiveAgentSettingsWarn(t *testing.T) {
+func TestMistypedAgentWarns(t *testing.T) {
 	loaded, err := Load(layers{
-		project: "{\n\"agents\": [{\"command\": \"claude\"}]}",
-		flags:   map[string]string{"agent.model": "opus"},
+		project: `{"agent": ["cheapest", "claude", "./cheape"], "agents": {"cheaper": {"command": "pi"}, "claud": {}}}`,
+		flags:   map[string]string{"review.agent": "cheape"},
 	}.source(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"agent.model (command line) has no effect beside agents (.ralph/settings.json:2)"}
+	want := []string{
+		"agents has no cheapest, so it is a program; did you mean cheaper?", "agents has no ./cheape, so it is a program; did you mean cheaper?",
+		"agents has no cheape, so it is a program; did you mean cheaper?",
+	}
 	if diff := cmp.Diff(want, loaded.Warnings); diff != "" {
 		t.Error(diff)
 	}
@@ -213,7 +230,7 @@ func TestIneffectiveAgentSettingsWarn(t *testing.T) {
 func TestOriginsNameWinningLayer(t *testing.T) {
 	source := layers{
 		home:    `{"context": "same"}`,
-		project: "{\n  \"maximumIterations\": 2,\n  \"agent\": {\n    \"env\": {\"A\": \"1\"},\n    \"command\": \"pi\"\n  }\n}",
+		project: "{\n  \"maximumIterations\": 2,\n  \"agents\": {\"pi\": {\n    \"env\": {\"A\": \"1\"},\n    \"model\": \"m\"\n  }}\n}",
 		local:   "{\"guardrails\": [{\"command\": \"make\"}], \"maximumIterations\": 3}",
 		env:     []string{"RALPH_LIMITS_IDLE=1m"},
 		flags:   map[string]string{"restart.max": "1"},
@@ -230,9 +247,9 @@ func TestOriginsNameWinningLayer(t *testing.T) {
 	want := map[string]string{
 		"context":           home + ":1",
 		"maximumIterations": ".ralph/settings.local.json:1",
-		"agent.command":     ".ralph/settings.json:5",
-		"agent.env":         ".ralph/settings.json:4",
-		"agent.env.A":       ".ralph/settings.json:4",
+		"agents.pi.model":   ".ralph/settings.json:5",
+		"agents.pi.env":     ".ralph/settings.json:4",
+		"agents.pi.env.A":   ".ralph/settings.json:4",
 		"guardrails":        ".ralph/settings.local.json:1",
 		"limits.idle":       "RALPH_LIMITS_IDLE",
 		"restart.max":       "command line",
@@ -243,7 +260,7 @@ func TestOriginsNameWinningLayer(t *testing.T) {
 	if diff := cmp.Diff([]string{home, ".ralph/settings.json", ".ralph/settings.local.json"}, loaded.Files); diff != "" {
 		t.Error(diff)
 	}
-	if got := loaded.Origins["agent.model"].String(); got != "built-in" {
+	if got := loaded.Origins["agents.pi.flags"].String(); got != "built-in" {
 		t.Errorf("a key that is not set comes from %q", got)
 	}
 }
@@ -297,16 +314,18 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// specificationExample is the example of the harness's specification.
+// specificationExample is the example of the harness's specification, with a name for its agent.
 const specificationExample = `{
   "maximumIterations": 10,
   "completionResponse": "DONE",
   "outputTruncateChars": 5000,
   "streamAgentOutput": true,
   "includeIterationCountInPrompt": false,
-  "agent": {
-    "command": "claude",
-    "flags": ["--model opus", "--no-auto-compact"]
+  "agent": "claude",
+  "agents": {
+    "claude": {
+      "flags": ["--model opus", "--no-auto-compact"]
+    }
   },
   "guardrails": [
     {
@@ -332,7 +351,7 @@ func TestSpecificationExampleLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Defaults()
-	want.Agent = Agent{Command: "claude", Flags: []string{"--model opus", "--no-auto-compact"}}
+	want.Agent, want.Agents = AgentNames{"claude"}, map[string]Agent{"claude": {Flags: []string{"--model opus", "--no-auto-compact"}}}
 	want.Guardrails = []Guardrail{
 		{Command: "make lint", FailAction: FailAppend, Hint: "Fix lint errors only. Do not change behavior."},
 		{Command: "make test", FailAction: FailAppend},

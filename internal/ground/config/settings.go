@@ -49,10 +49,10 @@ type Settings struct {
 	AllowSharedWorktree           bool   `json:"allowSharedWorktree,omitempty" trust:"free" doc:"work in a work tree that another loop uses"`
 	Context                       string `json:"context" trust:"free" enum:"fresh,same" doc:"fresh: a new session each iteration; same: one session, prompted again until it is done"`
 
-	Agent      Agent       `json:"agent,omitzero" doc:"the agent to run"`
-	Agents     []Agent     `json:"agents,omitempty" trust:"asked" doc:"agents in order of preference, instead of agent: while one is limited or broken the next works"`
-	Guardrails []Guardrail `json:"guardrails,omitempty" trust:"asked" doc:"commands that must succeed after an iteration"`
-	SCM        SCM         `json:"scm,omitzero" doc:"what happens in version control when all guardrails pass"`
+	Agent      AgentNames       `json:"agent,omitempty" trust:"asked" doc:"the agent: its name in agents, or a command such as claude or ./agent.sh; a list is in order of preference: while one is limited or broken the next works"`
+	Agents     map[string]Agent `json:"agents,omitempty" trust:"asked" doc:"agents by name; one without a command has the program of that name, and a command takes the settings of the agent with its program's name"`
+	Guardrails []Guardrail      `json:"guardrails,omitempty" trust:"asked" doc:"commands that must succeed after an iteration"`
+	SCM        SCM              `json:"scm,omitzero" doc:"what happens in version control when all guardrails pass"`
 
 	Completion Completion     `json:"completion" doc:"when a claim to be done counts"`
 	Limits     Limits         `json:"limits" doc:"when to stop although the work is not done; 0 or none is no limit"`
@@ -73,7 +73,9 @@ type Settings struct {
 
 // Agent is a program that does the work, and how to talk to it.
 type Agent struct {
-	Command     string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program: a name on PATH or a path from the project's folder; arguments may follow as in a shell"`
+	// Name is its name in agents; "" for a command.
+	Name        string            `json:"-"`
+	Command     string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program: a name on PATH or a path from the project's folder; arguments may follow as in a shell; the agent's name when absent"`
 	Flags       []string          `json:"flags,omitempty" trust:"asked" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
 	Protocol    string            `json:"protocol,omitempty" trust:"asked" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
 	Model       string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
@@ -140,8 +142,7 @@ type (
 // Review says how the stories of ralph/tasks.json are reviewed, and by which agents.
 type Review struct {
 	event.ReviewRules
-	Agent  Agent   `json:"agent,omitzero" doc:"another agent, which reviews and does nothing else; without it, agent reviews too"`
-	Agents []Agent `json:"agents,omitempty" trust:"asked" doc:"several reviewers, instead of review.agent: each gives its verdict, and review.vote decides"`
+	Agent AgentNames `json:"agent,omitempty" trust:"asked" doc:"another agent, as in agent, which reviews and does nothing else; each of several gives its verdict, and review.vote decides; without it, agent reviews too"`
 }
 
 // Journal says how the journal is kept.
@@ -267,29 +268,4 @@ func Defaults() Settings {
 		Guard:    Guard{Hooks: true, Unknown: "ask"},
 		Terminal: Terminal{Title: true, Progress: true, Status: true, Notify: true},
 	}
-}
-
-// Candidates returns the agents in order of preference: agents, else agent alone, else none.
-func (s Settings) Candidates() []Agent { return listed(s.Agent, s.Agents) }
-
-// Reviewers returns the agents that only review, also if review.skip says that there are no
-// reviews.
-func (s Settings) Reviewers() []Agent { return listed(s.Review.Agent, s.Review.Agents) }
-
-// AllAgents returns the candidates, and after them the reviewers if there are reviews.
-func (s Settings) AllAgents() []Agent {
-	if s.Review.Skip {
-		return s.Candidates()
-	}
-	return slices.Concat(s.Candidates(), s.Reviewers())
-}
-
-func listed(single Agent, list []Agent) []Agent {
-	if len(list) > 0 {
-		return list
-	}
-	if single.Command == "" {
-		return nil
-	}
-	return []Agent{single}
 }

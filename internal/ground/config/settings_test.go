@@ -29,21 +29,8 @@ func TestDefaults(t *testing.T) {
 		"completion.checklist":          "true",
 		"completion.doneFile":           "true",
 		"context":                       "fresh",
-		"agent.command":                 "",
-		"agent.flags":                   "[]",
-		"agent.permissions":             "",
-		"agent.extensions":              "[]",
-		"agent.skills":                  "[]",
-		"agent.session":                 "",
-		"agent.sessionDir":              "",
-		"agent.protocol":                "",
-		"agent.model":                   "",
-		"agent.provider":                "",
-		"agent.thinking":                "",
-		"agent.env":                     "{}",
-		"agent.outlive":                 "false",
-		"agent.passKeys":                "auto",
-		"agents":                        "[]",
+		"agent":                         "",
+		"agents":                        "{}",
 		"guardrails":                    "[]",
 		"outputTruncateChars":           "5000",
 		"allowSharedWorktree":           "false",
@@ -91,41 +78,27 @@ func TestDefaults(t *testing.T) {
 		"journal.raw":                   "true",
 
 		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
-		"breaker.environment":      "3",
-		"review.agent.command":     "",
-		"review.agent.flags":       "[]",
-		"review.agent.permissions": "",
-		"review.agent.extensions":  "[]",
-		"review.agent.skills":      "[]",
-		"review.agent.session":     "",
-		"review.agent.sessionDir":  "",
-		"review.agent.protocol":    "",
-		"review.agent.model":       "",
-		"review.agent.provider":    "",
-		"review.agent.thinking":    "",
-		"review.agent.env":         "{}",
-		"review.agent.outlive":     "false",
-		"review.agent.passKeys":    "auto",
-		"review.agents":            "[]",
-		"review.cap":               "5",
-		"review.mayEdit":           "false",
-		"review.skip":              "false",
-		"review.vote":              "all",
-		"completion.appendTo":      "",
-		"limits.iterationCost":     "none",
-		"limits.iterationTokens":   "none",
-		"limits.maxOutage":         "6h",
-		"limits.tool":              "1h",
-		"scm.addUntracked":         "false",
-		"guard.allow":              "[]",
-		"guard.deny":               "[]",
-		"guard.hooks":              "true",
-		"guard.off":                "[]",
-		"guard.sessions":           "false",
-		"telemetry.otlp.content":   "false",
-		"telemetry.otlp.endpoint":  "",
-		"telemetry.otlp.headers":   "{}",
-		"guard.unknown":            "ask",
+		"breaker.environment":     "3",
+		"review.agent":            "",
+		"review.cap":              "5",
+		"review.mayEdit":          "false",
+		"review.skip":             "false",
+		"review.vote":             "all",
+		"completion.appendTo":     "",
+		"limits.iterationCost":    "none",
+		"limits.iterationTokens":  "none",
+		"limits.maxOutage":        "6h",
+		"limits.tool":             "1h",
+		"scm.addUntracked":        "false",
+		"guard.allow":             "[]",
+		"guard.deny":              "[]",
+		"guard.hooks":             "true",
+		"guard.off":               "[]",
+		"guard.sessions":          "false",
+		"telemetry.otlp.content":  "false",
+		"telemetry.otlp.endpoint": "",
+		"telemetry.otlp.headers":  "{}",
+		"guard.unknown":           "ask",
 	}
 	got := map[string]string{}
 	for _, key := range Keys() {
@@ -148,7 +121,7 @@ func TestKeysHaveDocAndVariable(t *testing.T) {
 			t.Errorf("%s has no doc tag", key.Name)
 		}
 		if key.Env == "" {
-			if !strings.Contains(key.Name, "[]") {
+			if !strings.Contains(key.Name, "[]") && !strings.HasPrefix(key.Name, anyAgent+".") {
 				t.Errorf("%s has no variable", key.Name)
 			}
 			continue
@@ -164,7 +137,7 @@ func TestKeysHaveDocAndVariable(t *testing.T) {
 	for variable, name := range map[string]string{
 		"RALPH_MAXIMUM_ITERATIONS":            "maximumIterations",
 		"RALPH_LIMITS_EXIT_GRACE":             "limits.exitGrace",
-		"RALPH_AGENT_COMMAND":                 "agent.command",
+		"RALPH_REVIEW_AGENT":                  "review.agent",
 		"RALPH_COMPLETION_ON_PROMISE_NO_WORK": "completion.onPromiseNoWork",
 		"RALPH_SCM_TASKS":                     "scm.tasks",
 	} {
@@ -177,6 +150,9 @@ func TestKeysHaveDocAndVariable(t *testing.T) {
 // tagOf returns the tag that a field was compiled from.
 func tagOf(f *field) string {
 	owner := reflect.TypeFor[Settings]()
+	if f.parent == anyAgent {
+		owner = reflect.TypeFor[Agent]()
+	}
 	if list, _, in := strings.Cut(f.parent, "[]"); in {
 		for _, f := range table() {
 			if f.Name == list {
@@ -240,15 +216,24 @@ func TestDurationText(t *testing.T) {
 }
 
 func TestCandidates(t *testing.T) {
-	claude, pi := Agent{Command: "claude"}, Agent{Command: "pi"}
+	agents := map[string]Agent{
+		"claude": {Model: "opus", Permissions: "ask"}, "fast": {Command: "claude", Model: "haiku"},
+		"codex": {Command: "./my-codex", Flags: []string{"--x"}, Permissions: "workspace"},
+	}
 	for name, row := range map[string]struct {
 		settings Settings
 		want     []Agent
 	}{
-		"no agent at all":    {Settings{}, nil},
-		"one agent":          {Settings{Agent: claude}, []Agent{claude}},
-		"a list of agents":   {Settings{Agents: []Agent{pi, claude}}, []Agent{pi, claude}},
-		"only its model set": {Settings{Agent: Agent{Model: "opus"}}, nil},
+		"no agent at all":         {Settings{}, nil},
+		"none is named":           {Settings{Agents: agents}, nil},
+		"no entry is needed":      {Settings{Agent: AgentNames{"claude"}}, []Agent{{Command: "claude"}}},
+		"in the given order":      {Settings{Agent: AgentNames{"fast", "pi"}, Agents: agents}, []Agent{{Name: "fast", Command: "claude", Model: "haiku"}, {Command: "pi"}}},
+		"the name is the command": {Settings{Agent: AgentNames{"claude"}, Agents: agents}, []Agent{{Name: "claude", Command: "claude", Model: "opus", Permissions: "ask"}}},
+		"a command has what is set of its program": {
+			Settings{Agent: AgentNames{"npx @anthropic-ai/claude-code@2 --x"}, Agents: agents},
+			[]Agent{{Command: "npx @anthropic-ai/claude-code@2 --x", Model: "opus", Permissions: "ask"}},
+		},
+		"and of another program its permissions": {Settings{Agent: AgentNames{"/opt/codex"}, Agents: agents}, []Agent{{Command: "/opt/codex", Permissions: "workspace"}}},
 	} {
 		if diff := cmp.Diff(row.want, row.settings.Candidates()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
@@ -270,7 +255,7 @@ func TestPullRequestNeedsAPush(t *testing.T) {
 		{SCM{Command: "stack", Tasks: []string{"commit", "pr"}}, false, true},
 	} {
 		s := Defaults()
-		s.Agent.Command, s.SCM = "pi", row.scm
+		s.Agent, s.SCM = AgentNames{"pi"}, row.scm
 		if err := Validate(s); (err == nil) != row.valid || row.scm.Publishes() != row.publishes {
 			t.Errorf("%+v: %v, publishes %v", row.scm, err, row.scm.Publishes())
 		}

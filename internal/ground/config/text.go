@@ -70,28 +70,32 @@ func parse(f *field, key, text string, place reflect.Value) *Error {
 
 // parseField reads the value of a variable or a flag for one key: the text of a scalar, JSON for
 // objects and lists, and for a list of strings also the strings with commas between them.
-func parseField(f *field, value string, base reflect.Value, seen func(key string, at int)) *Error {
+func parseField(f *field, key, value string, base reflect.Value, seen func(key string, at int)) *Error {
 	trimmed := strings.TrimSpace(value)
 	isJSON := strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
 	d := decoder{seen: seen}
 	switch f.Kind {
-	case KindObject, KindMap, KindObjects:
+	case KindObject, KindMap, KindObjects, KindNamed:
 		if !isJSON {
-			return notJSON(f)
+			return notJSON(f, key)
 		}
 	case KindStrings, KindPassed:
 		if !isJSON {
-			return d.value(f, commaList(f, trimmed), base)
+			return d.value(f, commaList(f, key, trimmed), base)
+		}
+	case KindNames:
+		if !isJSON {
+			return d.value(f, node{key: key, token: trimmed}, base)
 		}
 	case KindString:
-		return d.value(f, node{key: f.Name, token: value}, base)
+		return d.value(f, node{key: key, token: value}, base)
 	default:
-		seen(f.Name, 0)
-		return parse(f, f.Name, trimmed, base.FieldByIndex(f.index))
+		seen(key, 0)
+		return parse(f, key, trimmed, base.FieldByIndex(f.index))
 	}
-	n, err := parseJSON([]byte(value), f.Name)
+	n, err := parseJSON([]byte(value), key)
 	if err != nil {
-		err.Key, err.Problem = f.Name, f.Name+": not JSON: "+err.Problem
+		err.Key, err.Problem = key, key+": not JSON: "+err.Problem
 	} else if err = d.value(f, n, base); err == nil {
 		return nil
 	}
@@ -100,8 +104,8 @@ func parseField(f *field, value string, base reflect.Value, seen func(key string
 	return err
 }
 
-func notJSON(f *field) *Error {
-	err := &Error{Key: f.Name, Problem: f.Name + ": want " + string(f.Kind) + " in JSON"}
+func notJSON(f *field, key string) *Error {
+	err := &Error{Key: key, Problem: key + ": want " + string(f.Kind) + " in JSON"}
 	if f.Kind == KindObject {
 		first := table()[slices.IndexFunc(table(), func(m *field) bool { return m.parent == f.Name })]
 		err.advice = fmt.Sprintf("its keys can be set one by one: %s or %s", first.Name, first.Env)
@@ -110,8 +114,8 @@ func notJSON(f *field) *Error {
 }
 
 // commaList returns the node of a list that is written with commas, or of a word that means a list.
-func commaList(f *field, text string) node {
-	n := node{key: f.Name, token: json.Delim('[')}
+func commaList(f *field, key, text string) node {
+	n := node{key: key, token: json.Delim('[')}
 	switch {
 	case f.Kind == KindPassed && (text == string(passedAll) || text == string(passedNone)):
 		n.token = text == string(passedAll)
@@ -119,7 +123,7 @@ func commaList(f *field, text string) node {
 		n.token = passedAuto
 	case text != "":
 		for i, entry := range strings.Split(text, ",") {
-			n.nodes = append(n.nodes, node{key: fmt.Sprintf("%s[%d]", f.Name, i), token: strings.TrimSpace(entry)})
+			n.nodes = append(n.nodes, node{key: fmt.Sprintf("%s[%d]", key, i), token: strings.TrimSpace(entry)})
 		}
 	}
 	return n
@@ -127,29 +131,38 @@ func commaList(f *field, text string) node {
 
 // set parses the text of a dotted key into s, and calls seen with every key that was set.
 func set(s *Settings, key, value string, seen func(key string, at int)) *Error {
-	f, entry := lookUp(key)
+	if err := oldKey(key, *s); err != nil {
+		return err
+	}
+	f, name, entry := lookUp(key)
 	if f == nil {
 		return unknownKey(key)
 	}
-	base := reflect.ValueOf(s).Elem()
-	if entry == "" {
-		return parseField(f, value, base, seen)
+	if name != "" {
+		if err := checkName(key, name); err != nil {
+			return err
+		}
 	}
-	place := base.FieldByIndex(f.index)
-	merged, err := entries(node{nodes: []node{{key: key, name: entry, token: value}}}, place.Interface().(map[string]string), seen)
-	if err == nil {
-		place.Set(reflect.ValueOf(merged))
-	}
-	return err
+	return s.edit(name, func(base reflect.Value) *Error {
+		if entry == "" {
+			return parseField(f, key, value, base, seen)
+		}
+		place := base.FieldByIndex(f.index)
+		merged, err := entries(node{nodes: []node{{key: key, name: entry, token: value}}}, place.Interface().(map[string]string), seen)
+		if err == nil {
+			place.Set(reflect.ValueOf(merged))
+		}
+		return err
+	})
 }
 
 // Text returns the value of a dotted key as a flag would give it; false for an unknown key.
 func Text(s Settings, key string) (string, bool) {
-	f, entry := lookUp(key)
+	f, name, entry := lookUp(key)
 	if f == nil {
 		return "", false
 	}
-	value := reflect.ValueOf(s).FieldByIndex(f.index)
+	value := s.valueOf(f, name)
 	if entry != "" {
 		one, ok := value.Interface().(map[string]string)[entry]
 		return one, ok
@@ -162,15 +175,23 @@ func Text(s Settings, key string) (string, bool) {
 func Changed(s Settings) []string {
 	var keys []string
 	for _, f := range table() {
+		names := []string{""}
 		switch {
-		case f.Env == "" || f.Kind == KindObject:
-		case f.Kind == KindMap:
-			entries := reflect.ValueOf(s).FieldByIndex(f.index).Interface().(map[string]string)
-			for _, entry := range slices.Sorted(maps.Keys(entries)) {
-				keys = append(keys, join(f.Name, entry))
+		case f.Kind == KindObject || f.Kind == KindNamed || strings.Contains(f.Name, "[]"):
+			continue
+		case f.parent == anyAgent:
+			names = slices.Sorted(maps.Keys(s.Agents))
+		}
+		for _, name := range names {
+			key := strings.Replace(f.Name, anyAgent, join(agentsKey, name), 1)
+			switch value := s.valueOf(f, name); {
+			case f.Kind == KindMap:
+				for _, entry := range slices.Sorted(maps.Keys(value.Interface().(map[string]string))) {
+					keys = append(keys, join(key, entry))
+				}
+			case text(f, value) != f.Default && !(name != "" && value.IsZero()):
+				keys = append(keys, key)
 			}
-		case text(f, reflect.ValueOf(s).FieldByIndex(f.index)) != f.Default:
-			keys = append(keys, f.Name)
 		}
 	}
 	return keys
@@ -187,11 +208,13 @@ func text(f *field, value reflect.Value) string {
 		return cmp.Or(value.String(), passedAuto)
 	case f.Kind == KindFloat:
 		return strconv.FormatFloat(value.Float(), 'f', -1, 64)
-	case f.Kind == KindMap && empty:
+	case (f.Kind == KindMap || f.Kind == KindNamed) && empty:
 		return "{}"
+	case f.Kind == KindNames && value.Len() < 2:
+		return strings.Join(value.Interface().(AgentNames), "")
 	case (f.Kind == KindStrings || f.Kind == KindObjects) && empty:
 		return "[]"
-	case f.Kind == KindObject, f.Kind == KindObjects, f.Kind == KindStrings, f.Kind == KindMap:
+	case f.Kind == KindObject, f.Kind == KindObjects, f.Kind == KindStrings, f.Kind == KindMap, f.Kind == KindNames, f.Kind == KindNamed:
 		return inJSON(f.Name, value.Interface())
 	}
 	return fmt.Sprint(value.Interface())

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // trustFree is the word in the tag of a key that any repository may set. Keys without it need a
@@ -40,7 +41,7 @@ func (l *Loaded) remember(keys []string) {
 func (l *Loaded) ask(keys []string) {
 	for _, key := range keys {
 		l.Parts = slices.DeleteFunc(l.Parts, func(p Part) bool { return p.setting == key })
-		f, entry := lookUp(key)
+		f, _, entry := lookUp(key)
 		if f.Kind == KindMap && entry == "" {
 			continue // its entries have keys of their own
 		}
@@ -71,9 +72,16 @@ func (l *Loaded) ask(keys []string) {
 }
 
 // Asked returns the Parts that are in force: a variable or a flag that replaces one comes from the
-// person.
+// person, and an agent that is not chosen does nothing. If none is chosen yet, any may be.
 func (l Loaded) Asked() []Part {
-	return slices.DeleteFunc(slices.Clone(l.Parts), func(p Part) bool { return l.Origins[p.setting] != p.Origin })
+	var used []string
+	for _, a := range slices.Concat(l.Settings.Candidates(), l.Settings.Reviewers()) {
+		used = append(used, strings.TrimPrefix(a.Key(), agentsKey+"."))
+	}
+	return slices.DeleteFunc(slices.Clone(l.Parts), func(p Part) bool {
+		_, name, _ := lookUp(p.setting)
+		return l.Origins[p.setting] != p.Origin || name != "" && len(l.Settings.Agent) > 0 && !slices.Contains(used, name)
+	})
 }
 
 // Fingerprint is the SHA-256 in hex of the parts as a JSON object with sorted keys. It does not

@@ -36,9 +36,6 @@ func checkItem(parent, key string, item reflect.Value) *Error {
 			return &Error{Key: full, Problem: full + ": is missing"}
 		}
 	}
-	if agent, ok := item.Interface().(Agent); ok {
-		return checkAgent(agent, key)
-	}
 	if n, ok := item.Interface().(Notification); ok {
 		return checkNotification(n, key)
 	}
@@ -78,17 +75,18 @@ func checkAgent(a Agent, key string) *Error {
 
 // checkTogether checks the rules that join several keys.
 func checkTogether(s Settings) *Error {
-	for _, c := range []struct {
-		prefix string
-		single Agent
-		list   []Agent
-	}{{"", s.Agent, s.Agents}, {"review.", s.Review.Agent, s.Review.Agents}} {
-		single, list := c.prefix+"agent", c.prefix+"agents"
-		if c.single.Command != "" && len(c.list) > 0 {
-			return &Error{Key: list, Problem: list + ": " + single + ".command is set too", advice: "keep " + single + " or " + list + ", not both"}
-		}
-		if err := checkAgent(c.single, single); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
+		if err := checkAgent(s.Agents[name], join(agentsKey, name)); err != nil {
 			return err
+		}
+	}
+	for i, word := range slices.Concat(s.Agent, s.Review.Agent) {
+		key := "agent"
+		if i >= len(s.Agent) {
+			key = "review.agent"
+		}
+		if _, err := commandWords(word); err != nil {
+			return &Error{Key: key, Problem: fmt.Sprintf("%s: %v", key, err)}
 		}
 	}
 	if len(s.SCM.Tasks) > 0 && s.SCM.Command == "" {

@@ -15,7 +15,7 @@ import (
 func record(project string) trust.Record {
 	return trust.Record{
 		Project: project, Fingerprint: "abc", At: time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
-		Parts: []trust.Part{trust.NewPart("agent.env.TOKEN", "tops3cret", "[masked:TOKEN]")},
+		Parts: []trust.Part{trust.NewPart("agents.pi.env.TOKEN", "tops3cret", "[masked:TOKEN]")},
 	}
 }
 

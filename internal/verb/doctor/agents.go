@@ -34,11 +34,11 @@ type foundAgent struct {
 	Tools  bool   `json:"tools"`            // shows the tools it uses
 	Same   bool   `json:"same"`             // can continue a session: context: same
 	Notice string `json:"notice,omitempty"` // why an unusual protocol is used
-	// How a loop would start it, without agent.flags and the other settings.
+	// How a loop would start it, without its flags and the other settings.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
 	May  string   `json:"may,omitempty"` // what it may do then without being asked
-	// Keys are its API keys in the environment, and those that it gets without agent.passKeys.
+	// Keys are its API keys in the environment, and those that it gets without its passKeys.
 	Keys *event.Keys `json:"keys,omitempty"`
 	// LoginMissing says that neither a login nor a key was found, and how a person logs in.
 	LoginMissing string `json:"loginMissing,omitempty"`

@@ -84,11 +84,11 @@ func startFindings(e *cli.Env, settings config.Settings, ask runner.Ask) (found 
 		}
 	}
 	for _, of := range []struct {
-		what, key string
-		agents    []config.Agent
-	}{{"agent", "agent", settings.Candidates()}, {"reviewer", "review.agent", settings.Reviewers()}} {
+		what   string
+		agents []config.Agent
+	}{{"agent", settings.Candidates()}, {"reviewer", settings.Reviewers()}} {
 		for _, a := range of.agents {
-			add(preflight.Program(e, of.what, of.key, a, slices.ContainsFunc(of.agents, preflight.Present), ask))
+			add(preflight.Program(e, of.what, a, slices.ContainsFunc(of.agents, preflight.Present), ask))
 		}
 	}
 	for _, f := range (preflight.Loop{Settings: settings, WorkDir: e.WorkDir(), Branch: e.Root(), Ask: ask}).Examine(e) {
@@ -136,7 +136,7 @@ func (d Report) printAgents(w io.Writer) {
 			continue
 		}
 		if !headed {
-			fmt.Fprintln(w, "  a loop starts them with these arguments; agent.flags replaces any of them")
+			fmt.Fprintln(w, "  a loop starts them with these arguments; agents.NAME.flags replaces any of them")
 			headed = true
 		}
 		fmt.Fprintf(w, "    %s\n", render.Clean(cli.AsTyped(slices.Concat(a.Env, a.Argv))))
@@ -151,7 +151,7 @@ func (d Report) printAgents(w io.Writer) {
 		}
 	}
 	if len(d.Agents) == 0 {
-		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")
+		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with --agent COMMAND --protocol text")
 	}
 	if len(d.Missing) > 0 {
 		fmt.Fprintf(w, "  not on PATH: %s\n", strings.Join(d.Missing, " "))

@@ -102,9 +102,9 @@ func TestDoctorDescribesAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"claude":       "claude: steer cost tools same; claude --print --input-format stream-json --output-format stream-json --verbose --replay-user-messages; claude pays with ANTHROPIC_API_KEY: no login of its own is found; agent.passKeys=false withholds it",
+		"claude":       "claude: steer cost tools same; claude --print --input-format stream-json --output-format stream-json --verbose --replay-user-messages; claude pays with ANTHROPIC_API_KEY: no login of its own is found; agents.claude.passKeys=false withholds it",
 		"pi":           "pi: steer cost reset tools same; pi --mode rpc --no-session",
-		"codex":        "codex: steer reset tools same; codex app-server; codex uses its own login (" + login + ") and is not given OPENAI_API_KEY or CODEX_API_KEY; agent.passKeys=true hands it on",
+		"codex":        "codex: steer reset tools same; codex app-server; codex uses its own login (" + login + ") and is not given OPENAI_API_KEY or CODEX_API_KEY; agents.codex.passKeys=true hands it on",
 		"amp":          "amp: tools (by its documentation); amp --stream-json --dangerously-allow-all -x",
 		"opencode":     "acp: steer cost reset tools same; opencode acp --print-logs --log-level=ERROR",
 		"gemini":       "acp: reset tools same; gemini --acp",
@@ -143,7 +143,7 @@ func TestDoctorKeepsToTheTerminal(t *testing.T) {
 	d := Report{
 		Agents: []foundAgent{{
 			Name: "codex", Version: "0.169.0", Protocol: "codex", Path: "/usr/local/bin/codex", Tried: true, Spoken: true, Steer: true, Reset: true, Tools: true,
-			Argv: []string{"codex", "app-server", "-c", "model=x"}, keyMessage: "codex uses its own login, and OPENAI_API_KEY is withheld; agent.passKeys=true hands it on", Notice: "this codex has no app-server: codex exec works instead",
+			Argv: []string{"codex", "app-server", "-c", "model=x"}, keyMessage: "codex uses its own login, and OPENAI_API_KEY is withheld; agents.codex.passKeys=true hands it on", Notice: "this codex has no app-server: codex exec works instead",
 		}},
 		Missing: []string{"claude", "pi", "amp", "opencode", "gemini", "copilot", "qwen", "goose"},
 		Checks:  []finding{preflight.New("node", preflight.Works, "not on PATH; agents that come with npm need it", "a hint of some words, as long as a line")},
@@ -173,8 +173,9 @@ func TestDoctorMasksSecretsOfSettings(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(project, ".ralph"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	settings := `{"agent": {"command": "sh", "env": {"MY_API_KEY": "tr0ub4dor-and-3", "PLAIN": "visible-value"}}, "maximumIterations": 30,
-		"review": {"agents": [{"command": "sh", "env": {"OTHER_API_KEY": "tr0ub4dor-and-4"}}]}}`
+	settings := `{"agent": "sh", "maximumIterations": 30, "agents": {"sh": {"env": {"MY_API_KEY": "tr0ub4dor-and-3", "PLAIN": "visible-value"}},
+		"second": {"command": "sh", "env": {"OTHER_API_KEY": "tr0ub4dor-and-4"}}, "unused": {"env": {"THIRD_API_KEY": "tr0ub4dor-and-5"}}},
+		"review": {"agent": "second"}}`
 	if err := os.WriteFile(filepath.Join(project, ".ralph", "settings.json"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}

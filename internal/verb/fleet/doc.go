@@ -6,12 +6,26 @@
 //	tasks, err := fleet.ReadTasks(project, "")   // the stories of ralph/tasks.json, or a folder
 //	err = fleet.Agent{…}.Run(e)                  // in the fleet's worktree
 //
+// # Decide, record, then act
+//
+// The agent folds the journal of its own loop, and [policy.Fleet] says from that alone what is
+// next. The agent prints the decision as a line of JSON, which the runner records as fleet.decided
+// (package fleetagent), carries it out once it finds it in the journal, and prints what it came to:
+// fleet.observed. It is woken by that journal and by those of its loops, and when their runners
+// exit, not by a clock.
+//
+// An agent that is killed is started again by the runner and goes on: a loop that runs is watched,
+// one that died is resumed, and what was decided without a result is carried out again. Each
+// action looks first for what was done of it: a loop of the fleet that is there, one that has gone
+// on since its end was seen, work that is merged.
+//
 // # What is kept
 //
-// fleet.json in the folder of the fleet's loop says which task is how far. It is written before a
-// loop is started and after a merge counts. An agent that is killed is started again by the runner
-// and goes on: a loop that runs is watched, one that died is resumed, and a merge that was cut off
-// is made again.
+// All that decides is in the journal. fleet.json in the folder of the fleet's loop is a projection
+// for other programs, which the runner writes beside state.json: it can be deleted at any time, and
+// is written again with the next event of the fleet, or the next runner. A fleet of an earlier
+// version has nothing else: its first resumption takes fleet.json over into the journal, and from
+// then on the file is not read.
 //
 // facts.md in the same folder is for what one loop has found and others need. Their prompts name
 // it.

@@ -90,7 +90,7 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	}
 	argv = append(argv, "--")
 	if f.Command != "" {
-		argv = append(argv, "--agent", cli.Rooted(f.Command, e.Cwd))
+		argv = append(argv, "--agent", cli.RootedAgents(f.Command, e.Cwd))
 	}
 	for key, value := range f.Set {
 		if ownKeys[key] {

@@ -168,7 +168,7 @@ func (f Fork) fill(ctx context.Context, e *cli.Env, s registry.Status, w *worksp
 	if err := keep.CopyIterations(ctx, e.Root(), s.ID, done.ID, f.At, e.Environ...); err != nil {
 		return err
 	}
-	for _, name := range []string{task.TaskFile, task.ReflectFile, runner.PromptCopy, frozenName} {
+	for _, name := range []string{task.TaskFile, task.ReflectFile, loopstate.PromptCopy, frozenName} {
 		text, err := safefile.ReadLinked(filepath.Join(s.Dir, name), runner.MaxPrompt)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -331,7 +331,7 @@ func (c *copier) started(e event.Event) (event.Draft, error) {
 		return event.Draft{}, err
 	}
 	was := loopstate.State{Lifecycle: policy.Lifecycle{Task: p.Task, Dir: p.Dir, Host: p.Host}}
-	p.Task.File = runner.PromptFile(&was, c.from.Dir)
+	p.Task.File = was.PromptFile(c.from.Dir)
 	if cli.Within(c.from.Dir, p.Task.File) {
 		p.Task.File = strings.Replace(p.Task.File, c.from.Dir, c.to.Dir, 1) // a copy is there
 	}

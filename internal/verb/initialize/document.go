@@ -142,40 +142,17 @@ func (d *document) setObjects(name string, list []document) {
 	d.put(name, append(text, ']'))
 }
 
-// first returns a member that is an object, or the first object of a list; an empty one if there is
-// neither.
-func (d document) first(name string) (document, error) {
+// object returns an object, for a missing one an empty one.
+func (d document) object(name string) (document, error) {
 	text := d.get(name)
 	if text == nil {
 		return document{}, nil
 	}
-	if text[0] != '[' {
-		return parseDocument(text)
-	}
-	list, err := d.objects(name)
-	if err != nil || len(list) == 0 {
-		return document{}, err
-	}
-	return list[0], nil
+	return parseDocument(text)
 }
 
-// setFirst puts back what first returned.
-func (d *document) setFirst(name string, object document) error {
-	if text := d.get(name); text == nil || text[0] != '[' {
-		d.put(name, object.appendTo(nil))
-		return nil
-	}
-	list, err := d.objects(name)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		list = append(list, nil)
-	}
-	list[0] = object
-	d.setObjects(name, list)
-	return nil
-}
+// setObject writes an object.
+func (d *document) setObject(name string, object document) { d.put(name, object.appendTo(nil)) }
 
 // decode reads the document into a Go value.
 func (d document) decode(to any) error { return json.Unmarshal(d.appendTo(nil), to) }

@@ -51,22 +51,17 @@ type questions struct {
 	found []byte   // settings.json as it is; nil if there is none
 	doc   document // settings.json as it will be
 	was   answers  // the part of found that the dialogue asks for
+	agent string   // the name in agents of the agent that was chosen
 }
 
 // answers is the part of settings.json that the dialogue asks for.
 type answers struct {
-	MaximumIterations  int                `json:"maximumIterations"`
-	CompletionResponse string             `json:"completionResponse"`
-	Agent              agentAnswers       `json:"agent"`
-	Agents             []agentAnswers     `json:"agents"`
-	Guardrails         []config.Guardrail `json:"guardrails"`
-	SCM                config.SCM         `json:"scm"`
-}
-
-type agentAnswers struct {
-	Command  string   `json:"command"`
-	Flags    []string `json:"flags"`
-	Protocol string   `json:"protocol"`
+	MaximumIterations  int                     `json:"maximumIterations"`
+	CompletionResponse string                  `json:"completionResponse"`
+	Agent              config.AgentNames       `json:"agent"`
+	Agents             map[string]config.Agent `json:"agents"`
+	Guardrails         []config.Guardrail      `json:"guardrails"`
+	SCM                config.SCM              `json:"scm"`
 }
 
 func (d *questions) run() error {
@@ -215,7 +210,7 @@ func (d *questions) printNextSteps() error {
 		d.Say("with the settings from elsewhere they cannot be used: %v", err)
 		return nil
 	}
-	for _, key := range []string{"agent.command", "agent.flags", "maximumIterations", "completionResponse", "guardrails", "scm.command", "scm.tasks"} {
+	for _, key := range []string{"agent", "agents." + d.agent + ".flags", "maximumIterations", "completionResponse", "guardrails", "scm.command", "scm.tasks"} {
 		if from := loaded.Origins[key]; from.Layer > config.LayerProject {
 			d.Say("here %s comes from %s, which has precedence", key, from)
 		}

@@ -35,7 +35,7 @@ func (d *questions) askLimits() error {
 // askSandbox offers a sandbox where one holds, unless the settings name one. They are the team's,
 // so they get no mode of this machine.
 func (d *questions) askSandbox() error {
-	box, err := d.doc.first("sandbox")
+	box, err := d.doc.object("sandbox")
 	if err != nil || box.get("mode") != nil {
 		return err
 	}
@@ -48,7 +48,8 @@ func (d *questions) askSandbox() error {
 		return err
 	}
 	box.set("mode", sandbox.Auto)
-	return d.doc.setFirst("sandbox", box)
+	d.doc.setObject("sandbox", box)
+	return nil
 }
 
 // sandboxHere is the sandbox that auto takes here for the agent that was chosen.
@@ -65,7 +66,7 @@ func (d *questions) sandboxHere() sandbox.Mode {
 }
 
 func (d *questions) askLimit(key, label string, read func(string) (any, error)) error {
-	limits, err := d.doc.first("limits")
+	limits, err := d.doc.object("limits")
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,8 @@ func (d *questions) askLimit(key, label string, read func(string) (any, error)) 
 			return nil
 		case text == nothingWord:
 			limits.drop(key)
-			return d.doc.setFirst("limits", limits)
+			d.doc.setObject("limits", limits)
+			return nil
 		}
 		value, err := read(text)
 		if err != nil {
@@ -100,7 +102,8 @@ func (d *questions) askLimit(key, label string, read func(string) (any, error)) 
 			return err
 		}
 		limits.set(key, value)
-		return d.doc.setFirst("limits", limits)
+		d.doc.setObject("limits", limits)
+		return nil
 	})
 }
 

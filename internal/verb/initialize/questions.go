@@ -105,44 +105,75 @@ func validWith(change func(*config.Settings)) error {
 
 // askAgent asks for the agent. If the settings name several, it asks for the first.
 func (d *questions) askAgent() error {
-	name, was := "agent", d.was.Agent
-	if len(d.was.Agents) > 0 {
-		name, was = "agents", d.was.Agents[0]
-		d.Say("the settings name %d agents in order of preference; this is about the first", len(d.was.Agents))
+	words, was := slices.Clone(d.was.Agent), config.Agent{}
+	if len(words) > 1 {
+		d.Say("the settings name %d agents in order of preference; this is about the first", len(words))
 	}
-	agent, err := d.doc.first(name)
-	if err != nil {
-		return err
+	settings := config.Settings{Agent: words, Agents: d.was.Agents}
+	if len(words) > 0 {
+		was = settings.Candidates()[0]
+	} else {
+		words = config.AgentNames{""}
 	}
 	command, err := d.askAgentHere(was)
 	if err != nil {
 		return err
 	}
-	agent.set("command", command)
+	var entry document
+	if d.was.Agents[was.Name].Command != "" { // the name may be that of another program
+		entry.set("command", command)
+	} else {
+		words[0] = command
+	}
+	d.agent = settings.NameOf(words[0])
 	flags, err := d.askList("Agent flags", "optional", was.Flags, func(flags []string) error {
-		return validWith(func(s *config.Settings) { s.Agent.Command, s.Agent.Flags = command, flags })
+		return validWith(func(s *config.Settings) {
+			s.Agents = map[string]config.Agent{d.agent: {Command: command, Flags: flags}}
+		})
 	})
 	if err != nil {
 		return err
 	}
-	agent.setList("flags", flags)
-	return d.doc.setFirst(name, agent)
+	d.doc.set("agent", words)
+	return d.setAgent(entry, flags)
+}
+
+// setAgent writes the entry of the agent, which stays as it is otherwise. It leaves out one that
+// says nothing.
+func (d *questions) setAgent(changed document, flags []string) error {
+	agents, err := d.doc.object("agents")
+	if err != nil {
+		return err
+	}
+	entry, err := agents.object(d.agent)
+	if err != nil {
+		return err
+	}
+	entry = overlay(entry, changed)
+	if entry.setList("flags", flags); len(entry) > 0 {
+		agents.setObject(d.agent, entry)
+		d.doc.setObject("agents", agents)
+	}
+	return nil
 }
 
 // askAgentHere asks for an agent that works here. If its program is not found, a person has to
 // confirm it: the settings are the team's, and other machines may have it. An agent that is in the
 // settings already needs no confirmation.
-func (d *questions) askAgentHere(was agentAnswers) (string, error) {
+func (d *questions) askAgentHere(was config.Agent) (string, error) {
 	for {
 		command, err := d.askCommand(was.Command)
 		if err != nil {
 			return "", err
 		}
-		if was.Protocol != "" && command != was.Command {
-			d.Say("agent.protocol stays %s: see that this agent speaks it", was.Protocol)
+		agent := config.Agent{Command: command}
+		if named := d.was.Agents[was.Name].Command != ""; named || agent.Key() == was.Key() {
+			agent.Protocol = was.Protocol
 		}
-		agent := config.Agent{Command: command, Protocol: was.Protocol}
-		f := preflight.Program(d.Env, "agent", "agent", agent, false, preflight.Asks(d.Env))
+		if agent.Protocol != "" && command != was.Command {
+			d.Say("%s.protocol stays %s: see that this agent speaks it", was.Key(), was.Protocol)
+		}
+		f := preflight.Program(d.Env, "agent", agent, false, preflight.Asks(d.Env))
 		if f.State != preflight.Works {
 			d.Say("%s", render.Clean(f.Says))
 			if f.Hint != "" {
@@ -183,7 +214,7 @@ func (d *questions) askCommand(was string) (command string, err error) {
 		if at := chosen(command, len(here)); at >= 0 {
 			command = here[at]
 		}
-		return validWith(func(s *config.Settings) { s.Agent.Command = command })
+		return validWith(func(s *config.Settings) { s.Agent = config.AgentNames{command} })
 	})
 	return command, err
 }
@@ -320,7 +351,7 @@ func (d *questions) askSCM() error {
 		d.doc.drop("scm")
 		return nil
 	}
-	scm, err := d.doc.first("scm")
+	scm, err := d.doc.object("scm")
 	if err != nil {
 		return err
 	}
@@ -337,5 +368,6 @@ func (d *questions) askSCM() error {
 	}
 	scm.set("command", command)
 	scm.setList("tasks", tasks)
-	return d.doc.setFirst("scm", scm)
+	d.doc.setObject("scm", scm)
+	return nil
 }

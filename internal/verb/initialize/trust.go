@@ -20,8 +20,9 @@ func (d *questions) reviewBefore() cli.TrustReview {
 	return d.ReviewTrust(loaded)
 }
 
-// askedFor are the settings whose values the dialogue asks for, by their keys.
-var askedFor = []string{"agent.command", "agent.flags", "guardrails", "scm.command", "scm.tasks", "limits.cost", "limits.duration"}
+// askedFor are the settings whose values the dialogue asks for, by their keys, besides those of the
+// agent.
+var askedFor = []string{"guardrails", "scm.command", "scm.tasks", "limits.cost", "limits.duration"}
 
 // trusts records that the settings are trusted, unless init did not ask about a part of them.
 func (d *questions) trusts(before cli.TrustReview) error {
@@ -31,14 +32,18 @@ func (d *questions) trusts(before cli.TrustReview) error {
 	}
 	c := d.ReviewTrust(loaded)
 	trusted := before.Status() == cli.TrustGiven
+	asked := slices.Concat(askedFor, []string{"agents." + d.agent + ".command", "agents." + d.agent + ".flags"})
+	if len(loaded.Settings.Agent) == 1 {
+		asked = append(asked, "agent")
+	}
 	unasked := slices.DeleteFunc(slices.Clone(c.Parts), func(p config.Part) bool {
-		if p.Origin.Layer == config.LayerProject && slices.Contains(askedFor, strings.TrimRight(p.Key, "[]0123456789")) {
+		if p.Origin.Layer == config.LayerProject && slices.Contains(asked, strings.TrimRight(p.Key, "[]0123456789")) {
 			return true
 		}
 		if !trusted {
 			return false
 		}
-		return p.Key == "agents[0]" || // the dialogue changes only the settings that it asks for
+		return p.Key == "agent" || // of a list, the dialogue changes only the first
 			slices.ContainsFunc(before.Parts, func(was config.Part) bool { return was.Key == p.Key && was.Value == p.Value })
 	})
 	if len(unasked) > 0 {

@@ -11,8 +11,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/logs"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // redecided is the result of Redecide.
@@ -62,44 +64,32 @@ func (d *draft) String() string {
 // decide now, each checkpoint, and the projections where they are beside the journal. A difference
 // is exit code 3.
 func Redecide(e *cli.Env, src logs.Source, asJSON bool) error {
-	files, err := projectionsOf(src)
-	if err != nil {
-		return err
-	}
 	var r redecided
-	if err := r.compare(src, files); err != nil {
+	if err := r.compare(src); err != nil {
 		return err
 	}
+	var files projector.Projections
 	complete := r.Seq == 0 && r.foldSeq == 0
-	if complete && files != nil {
-		files.finish()
-		r.State, r.Iterations, r.Differ = files.head, files.Iterations, files.Differ
+	if complete && src.Path != "" && cli.Exists(filepath.Join(src.Path, loopstate.StateFile)) {
+		var err error
+		if files, err = projector.Compare(src.Path); err != nil {
+			return logs.ReadableUpTo(err, files.Seq)
+		}
+		r.State, r.Iterations, r.Differ = files.State, files.Iterations, files.Differ
 	}
 	r.OK = complete && len(r.Differ) == 0
-	if asJSON {
-		err = cli.PrintJSON(e.Stdout, r, "")
-	} else {
-		err = r.print(e)
-	}
+	err := r.print(e, asJSON)
 	switch {
 	case err != nil || r.OK:
 		return err
 	case complete:
-		return files.failure()
+		return differ(files)
 	}
 	return r.failure()
 }
 
-// projectionsOf returns those that are beside the journal, nil if none are.
-func projectionsOf(src logs.Source) (*projections, error) {
-	if src.Path == "" || !cli.Exists(filepath.Join(src.Path, loopstate.StateFile)) {
-		return nil, nil
-	}
-	return readProjections(src.Path)
-}
-
 // compare reads the journal up to the first difference of a decision or a checkpoint.
-func (r *redecided) compare(src logs.Source, files *projections) error {
+func (r *redecided) compare(src logs.Source) error {
 	var v loop.Verifier
 	var sealed json.RawMessage // the state before the last seal
 	for ev, err := range src.Events(0) {
@@ -125,9 +115,6 @@ func (r *redecided) compare(src logs.Source, files *projections) error {
 			r.Seq, r.Rule, r.Recorded, r.Decided = found.Seq, found.Rule, draftOf(found.Recorded), draftOf(found.Decided)
 			return nil
 		}
-		if files != nil {
-			files.take(v.State(), ev)
-		}
 	}
 	return nil
 }
@@ -147,15 +134,16 @@ func (r *redecided) checkpoint(opens event.Event, s *loopstate.State, sealed jso
 		want = sealed
 	}
 	r.Checkpoints++
-	var found rebuilt
-	if found.compare(fmt.Sprintf("checkpoint of event %d:", opens.Seq), recorded, want); len(found.Differ) > 0 {
-		r.foldSeq, r.Differ = opens.Seq, found.Differ
+	if found := jsonscan.Differences(fmt.Sprintf("checkpoint of event %d:", opens.Seq), recorded, want); len(found) > 0 {
+		r.foldSeq, r.Differ = opens.Seq, found
 	}
 }
 
-func (r *redecided) print(e *cli.Env) error {
+func (r *redecided) print(e *cli.Env, asJSON bool) error {
 	out := e.Stdout
 	switch {
+	case asJSON:
+		return cli.PrintJSON(out, r, "")
 	case r.Seq > 0:
 		fmt.Fprintf(out, "event %d\n  recorded  %s\n  today     %s\n", r.Seq, cli.Clean(r.Recorded.String()), cli.Clean(r.Decided.String()))
 		if r.Rule != "" {

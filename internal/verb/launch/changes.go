@@ -56,7 +56,7 @@ func (p *Plan) confirmForeign(e *cli.Env) error {
 // foreignSettings lists the prompt and the settings of a loop that was not begun here.
 func foreignSettings(e *cli.Env, dir string, before loopState) []string {
 	var lines []string
-	switch task, file := before.State.Lifecycle.Task, runner.PromptFile(&before.State, dir); {
+	switch task, file := before.State.Lifecycle.Task, before.State.PromptFile(dir); {
 	case file != "":
 		lines = append(lines, "its prompt is the file "+file)
 	case task.Text != nil:
@@ -221,7 +221,8 @@ const maxGiven = 4000
 func givenSettings(loaded config.Loaded) []event.Setting {
 	var settings []event.Setting
 	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
-		if value, ok := config.Text(loaded.Settings, key); ok && key != "agent.env" { // its entries have keys of their own
+		row, _ := config.KeyOf(key)
+		if value, ok := config.Text(loaded.Settings, key); ok && row.Name != "agents.NAME.env" { // its entries have keys of their own
 			settings = append(settings, newSetting(key, value, loaded.Origins[key].String()))
 		}
 	}

@@ -94,10 +94,10 @@ func keepAgent(e *cli.Env, command string) error {
 		return keepError(path, err)
 	}
 	if members["agent"] != nil {
-		cli.Tell(e.Stderr, "not kept: %s has an agent without a command; add \"command\": %q to it", e.Short(path), command)
+		cli.Tell(e.Stderr, "not kept: %s has an empty agent; write \"agent\": %q", e.Short(path), command)
 		return nil
 	}
-	member, end := "\n  \"agent\": {\"command\": "+strconv.Quote(command)+"}", ","
+	member, end := "\n  \"agent\": "+strconv.Quote(command), ","
 	if len(members) == 0 {
 		end = "\n"
 	}

@@ -2,11 +2,12 @@ package launch
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -25,7 +26,7 @@ func (p *Plan) conditions(e *cli.Env) (*event.When, error) {
 		if !ok {
 			return nil, cli.Refuse("write it as 01:00, 2h or 2026-11-28T01:00", "--at: %q is no time", p.At)
 		}
-		w.At = at
+		w.At = at.In(e.Now().Location()) // its reason is shown in this zone
 	}
 	if p.After != "" {
 		s, err := e.Find(p.After)
@@ -38,7 +39,7 @@ func (p *Plan) conditions(e *cli.Env) (*event.When, error) {
 		w.After = s.Dir
 	}
 	if p.When != "" {
-		percent, ok := runner.ParseQuota(p.When)
+		percent, ok := parseQuota(p.When)
 		if !ok {
 			return nil, cli.Refuse("write it as 'quota>30%'", "--when: %q is no condition", p.When)
 		}
@@ -71,6 +72,17 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 		return at, true
 	}
 	return time.Time{}, false
+}
+
+// parseQuota reads a condition such as quota>30%.
+func parseQuota(text string) (percent float64, ok bool) {
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, " ", ""), "quota>")
+	if !ok {
+		return 0, false
+	}
+	rest, ok = strings.CutSuffix(rest, "%")
+	percent, err := strconv.ParseFloat(rest, 64)
+	return percent, ok && err == nil && percent > 0 && percent < 100
 }
 
 // telling are the protocols of agents that tell their quota.

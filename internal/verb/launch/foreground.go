@@ -8,10 +8,10 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // shutdownMessages are printed at the signals that stop a loop.
@@ -114,7 +114,7 @@ func (r *ready) watch(e *cli.Env, show func(ctx context.Context, dir string, str
 	if err != nil && !lost { // else ended says more
 		cli.Tell(e.Stderr, "%v", err)
 	}
-	hint := client.NextStep(r.Name, &ended)
+	hint := projector.NextStep(r.Name, &ended)
 	if r.undo(e, readiness{PID: os.Getpid(), Ended: &ended}) {
 		hint = clearedHint(&ended)
 	}

@@ -30,7 +30,7 @@ func (p *Plan) outlives(e *cli.Env) []preflight.Finding {
 	case p.Outlive:
 		return []preflight.Finding{preflight.New("nested", preflight.Fails,
 			fmt.Sprintf("the settings of loop %s let no loop outlive the iteration that starts it", name),
-			"leave --outlive out, or have a person set agent.outlive for loop "+name)}
+			"leave --outlive out, or have a person set outlive of its agent for loop "+name)}
 	}
 	says := fmt.Sprintf("loop %s ends with the iteration of loop %s that starts it", p.Name, name)
 	if allowed {

@@ -25,7 +25,7 @@ type Options struct {
 	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"As --promise, but in <response>…</response>, and capital letters make no difference."`
 	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
-	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
+	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"AGENT" help:"The agent: a name in the settings, a command, or a list of them in JSON, in order of preference."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	HostAgent           map[string]string `hidden:"" mapsep:"none" help:"The settings of the agent that a start takes if no others name one: the agent in whose session it is typed."`
@@ -55,7 +55,7 @@ func (p *Plan) flags() map[string]string {
 	for key, value := range map[string]string{
 		"maximumIterations": flagText(p.MaximumIterations), "review.cap": flagText(p.ReviewCap),
 		"reflect.every": flagText(p.ReflectEvery), "streamAgentOutput": flagText(p.StreamAgentOutput),
-		"completion.promise": p.Promise, "agent.command": p.Agent, "agent.protocol": p.Protocol, "agent.model": p.Model,
+		"completion.promise": p.Promise, "agent": p.Agent,
 	} {
 		if value != "" {
 			flags[key] = value
@@ -115,12 +115,13 @@ func (p *Plan) remember(e *cli.Env) error {
 		return nil
 	}
 	now := p.flags()
-	if now["agent.command"] != "" || now["agents"] != "" {
-		// The settings of the agent before do not apply to another agent.
-		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
-	}
-	if now["review.agent.command"] != "" || now["review.agents"] != "" {
-		maps.DeleteFunc(before, func(key, _ string) bool { return strings.HasPrefix(key, "review.agent") })
+	if now["agent"] != "" {
+		// What was given of the agent before does not apply to another one.
+		if was, err := config.Load(config.Source{Flags: before}); err == nil {
+			for _, agent := range was.Settings.Candidates() {
+				maps.DeleteFunc(before, func(key, _ string) bool { return strings.HasPrefix(key, agent.Key()+".") })
+			}
+		}
 	}
 	secrets := e.Environ
 	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // if not, load reports it
@@ -147,12 +148,14 @@ func (p *Plan) load(e *cli.Env) (config.Loaded, error) {
 		workDir = "" // it is not there yet
 	}
 	if away { // paths on the command line are relative to the current folder
-		p.Agent = cli.Rooted(p.Agent, e.Cwd)
-		if command := p.Set["agent.command"]; command != "" {
-			p.Set["agent.command"] = cli.Rooted(command, e.Cwd)
+		p.Agent = cli.RootedAgents(p.Agent, e.Cwd)
+		for key, command := range p.Set {
+			if row, _ := config.KeyOf(key); row.Name == "agent" || row.Name == "review.agent" || row.Name == "agents.NAME.command" {
+				p.set(key, cli.RootedAgents(command, e.Cwd))
+			}
 		}
 	}
-	loaded, err := e.Settings(p.flags(), workDir)
+	loaded, err := p.settings(e, workDir)
 	if err != nil {
 		return config.Loaded{}, err
 	}
@@ -170,7 +173,7 @@ func (p *Plan) load(e *cli.Env) (config.Loaded, error) {
 	if p.Sandbox != nil && *p.Sandbox == "" && !p.NoSandbox && !p.machine && runner.ServedByVM(loaded.Settings) == nil && sandbox.DockerSandbox.Check() == nil {
 		p.machine = true
 		var err error
-		if loaded, err = e.Settings(p.flags(), workDir); err != nil {
+		if loaded, err = p.settings(e, workDir); err != nil {
 			return config.Loaded{}, err
 		}
 	}
@@ -192,14 +195,41 @@ func (p *Plan) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
 		if p.Agent, err = ChooseAgent(e); err != nil {
 			return config.Loaded{}, err
 		}
-		return e.Settings(p.flags(), workDir)
+		return p.settings(e, workDir)
 	}
+	p.Agent = p.HostAgent["command"]
+	name := config.Settings{}.NameOf(p.Agent)
 	for key, value := range p.HostAgent {
-		if p.Set["agent."+key] == "" && value != "" {
-			p.Set["agent."+key] = value
+		if key != "command" && p.Set["agents."+name+"."+key] == "" && value != "" {
+			p.set("agents."+name+"."+key, value)
 		}
 	}
+	return p.settings(e, workDir)
+}
+
+// settings merges the layers, of which --protocol and --model are settings of the first agent.
+func (p *Plan) settings(e *cli.Env, workDir string) (config.Loaded, error) {
+	loaded, err := e.Settings(p.flags(), workDir)
+	if err != nil || len(loaded.Settings.Agent) == 0 || p.Protocol == "" && p.Model == "" {
+		return loaded, err
+	}
+	agent := loaded.Settings.Candidates()[0].Key()
+	if p.Protocol != "" {
+		p.set(agent+".protocol", p.Protocol)
+	}
+	if p.Model != "" {
+		p.set(agent+".model", p.Model)
+	}
+	p.Protocol, p.Model = "", ""
 	return e.Settings(p.flags(), workDir)
+}
+
+// set adds to --set. Other starts may share the map.
+func (o *Options) set(key, value string) {
+	given := map[string]string{}
+	maps.Copy(given, o.Set)
+	given[key] = value
+	o.Set = given
 }
 
 // branch returns the folder whose branch the loop works on; "" for one on a branch of its own.

@@ -95,7 +95,7 @@ func TestPlanAndCheckChangeNothing(t *testing.T) {
 					t.Errorf("%s is %q, want %q", what, pair[0], pair[1])
 				}
 			}
-			if p.Resume || p.Fresh || p.loaded.Settings.Agent.Command != "ralph rehearse x" || v.Prompt != starting(row.change).Prompt {
+			if p.Resume || p.Fresh || p.loaded.Settings.Candidates()[0].Command != "ralph rehearse x" || v.Prompt != starting(row.change).Prompt {
 				t.Errorf("planned %+v", p)
 			}
 		})

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // RunnerVerb is the hidden verb of the detached runner.
@@ -50,7 +50,7 @@ func (v *RunnerVerb) Run(e *cli.Env) error {
 	cfg.Ready = func(ended *event.LoopEnded) {
 		r := readiness{Ended: ended}
 		if ended != nil {
-			r.Hint = cmp.Or(client.NextStep(cfg.Name, ended), fmt.Sprintf("'ralph logs %s' shows what happened", cfg.Name))
+			r.Hint = cmp.Or(projector.NextStep(cfg.Name, ended), fmt.Sprintf("'ralph logs %s' shows what happened", cfg.Name))
 		}
 		report(r)
 	}

@@ -20,7 +20,7 @@ type Start struct {
 	At            string `placeholder:"TIME" help:"Do not begin before this time: 01:00, 2h or 2026-11-28T01:00."`
 	After         string `placeholder:"LOOP" complete:"loop" help:"Begin when this other loop has ended."`
 	When          string `placeholder:"CONDITION" help:"Begin when more of the agent's quota is left than this, such as 'quota>30%'. For Codex, and Claude Code with a subscription."`
-	Outlive       bool   `help:"For an agent: let the loop continue when the iteration that starts it ends, where agent.outlive allows it."`
+	Outlive       bool   `help:"For an agent: let the loop continue when the iteration that starts it ends, where agents.NAME.outlive allows it."`
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
 	ID            string `name:"id" hidden:"" placeholder:"ULID" help:"For a program: the id of the new loop; without it the runner makes one."`

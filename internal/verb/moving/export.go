@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -91,7 +90,7 @@ func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, m
 			Format: formatVersion, Name: s.Name, ID: now.State.Lifecycle.ID, At: e.Now().UTC().Truncate(time.Second), Host: host,
 			Version: cli.BuildVersion(), Inside: ".", Event: uint64(now.State.Seq),
 		}
-		x.prompt = runner.PromptFile(&now.State, s.Dir)
+		x.prompt = now.State.PromptFile(s.Dir)
 		if now.State.Rules.Stories || cli.Within(s.Dir, x.prompt) {
 			x.prompt = ""
 		}

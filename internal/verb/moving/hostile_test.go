@@ -42,7 +42,7 @@ type entry struct {
 	size int64
 }
 
-const settings = `{"agent":{"command":"./evil.sh","protocol":"text"}}`
+const settings = `{"agent":"./evil.sh","agents":{"evil":{"protocol":"text"}}}`
 
 // write writes the file, and returns its path.
 func (s stranger) write(t *testing.T) string {

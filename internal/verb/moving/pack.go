@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
-	"github.com/ralph-loop/ralph/internal/runner"
 )
 
 // staysHere are the names in a loop's folder that mean nothing elsewhere: locks, the space for the
@@ -105,9 +104,9 @@ func (p *packer) folder(dir, prompt string) error {
 		if linked, err := filepath.EvalSymlinks(prompt); err == nil {
 			prompt = linked // as a start takes it
 		}
-		switch err := p.file(loopPrefix+runner.PromptCopy, prompt); {
+		switch err := p.file(loopPrefix+loopstate.PromptCopy, prompt); {
 		case err == nil:
-			copied = runner.PromptCopy
+			copied = loopstate.PromptCopy
 		case errors.Is(err, fs.ErrNotExist):
 			p.left = append(p.left, prompt+" (its prompt, which is gone)")
 		default:

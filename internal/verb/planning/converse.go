@@ -23,7 +23,7 @@ func (i *Interview) agent(e *cli.Env) (argv func(prompt string) ([]string, error
 	e.WarnSkippedFolder()
 	flags := map[string]string{}
 	if i.Agent != "" {
-		flags["agent.command"] = cli.Rooted(i.Agent, e.Cwd)
+		flags["agent"] = cli.RootedAgents(i.Agent, e.Cwd)
 	}
 	loaded, err := e.Settings(flags, e.Root())
 	if err != nil {
@@ -34,7 +34,7 @@ func (i *Interview) agent(e *cli.Env) (argv func(prompt string) ([]string, error
 	}
 	candidates := loaded.Settings.Candidates()
 	if i.Agent != "" {
-		candidates = []config.Agent{loaded.Settings.Agent}
+		candidates = candidates[:1]
 	}
 	if len(candidates) == 0 {
 		command, err := launch.ChooseAgent(e)

@@ -63,20 +63,21 @@ func NoLogin(e *cli.Env, a config.Agent, ask runner.Ask) string {
 }
 
 // Program reports whether an agent of the settings can be started: its program, how a loop starts
-// it, its login. what is agent or reviewer, and key that of its settings. A missing program is no
+// it, its login. what is agent or reviewer. A missing program is no
 // failure if another one of the list can work instead. With a nil ask no program is run.
-func Program(e *cli.Env, what, key string, a config.Agent, another bool, ask runner.Ask) Finding {
+func Program(e *cli.Env, what string, a config.Agent, another bool, ask runner.Ask) Finding {
+	key := a.Key()
 	path, program, err := lookUp(a)
 	switch {
 	case err != nil && program == "":
 		return Finding{what, Fails, err.Error(), "see " + key + ".command"}
 	case err != nil && another:
-		return Finding{what, Warns, fmt.Sprintf("%s.command %q is not found; another one of %ss works instead", key, program, key),
+		return Finding{what, Warns, fmt.Sprintf("%s: the program %q is not found; another agent works instead", key, program),
 			"install it, or name it by its path"}
 	case err != nil:
-		return Finding{what, Fails, fmt.Sprintf("%s.command %q is not found", key, program), "install it, or name it by its path"}
+		return Finding{what, Fails, fmt.Sprintf("%s: the program %q is not found", key, program), "install it, or name it by its path"}
 	}
-	one, wrong := examine(key, a, e.WorkDir(), ask)
+	one, wrong := examine(a, e.WorkDir(), ask)
 	if wrong != nil {
 		wrong.What = what
 		return *wrong

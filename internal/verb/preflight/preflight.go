@@ -43,8 +43,8 @@ func (l Loop) Examine(e *cli.Env) []Finding {
 	}
 	for _, a := range agents {
 		if a.command.Lax {
-			found = append(found, Finding{"permissions", Warns, fmt.Sprintf("agent.permissions is %s, which cannot be enforced on %s: it may do %s",
-				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(a.command.May, "whatever its program does")), ""})
+			found = append(found, Finding{"permissions", Warns, fmt.Sprintf("%s.permissions is %s, which cannot be enforced on %s: it may do %s",
+				a.Key(), a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(a.command.May, "whatever its program does")), ""})
 		}
 	}
 	if l.Ask != nil {
@@ -90,7 +90,7 @@ func (l Loop) examineAgents() (agents []examined, found []Finding) {
 		}
 	}
 	for _, a := range l.Settings.AllAgents() {
-		one, wrong := examine("agent", a, l.WorkDir, ask)
+		one, wrong := examine(a, l.WorkDir, ask)
 		if wrong != nil {
 			found = append(found, *wrong)
 			continue
@@ -109,14 +109,14 @@ func (l Loop) examineAgents() (agents []examined, found []Finding) {
 	return agents, found
 }
 
-// examine prepares an agent as a loop would. key is that of its settings.
-func examine(key string, a config.Agent, workDir string, ask runner.Ask) (examined, *Finding) {
+// examine prepares an agent as a loop would.
+func examine(a config.Agent, workDir string, ask runner.Ask) (examined, *Finding) {
 	if _, err := runner.Dialect(a); err != nil {
-		return examined{}, &Finding{"agent", Fails, err.Error(), "set agent.protocol to text to run it as a plain program"}
+		return examined{}, &Finding{"agent", Fails, err.Error(), "set its protocol to text to run it as a plain program"}
 	}
 	dialect, command, err := runner.Prepared(a, workDir, ask)
 	if err != nil {
-		return examined{}, &Finding{"agent", Fails, err.Error(), "see " + key + ".command and " + key + ".flags"}
+		return examined{}, &Finding{"agent", Fails, err.Error(), "see " + a.Key() + ".command and " + a.Key() + ".flags"}
 	}
 	return examined{a, dialect, command}, nil
 }
@@ -217,7 +217,7 @@ func (l Loop) heldBack(home string, agents []examined) string {
 	if every(func(a examined) bool {
 		return !a.command.Lax && a.Permissions != "" && a.Permissions != agent.PermitFull
 	}) {
-		by = append(by, "its own permissions (agent.permissions)")
+		by = append(by, "its own permissions (agents.NAME.permissions)")
 	}
 	ralphIsThere := !mode.Contained() || mode == sandbox.DockerSandbox && sandbox.LinuxProgram(runner.OwnProgram(), home) != ""
 	guard := ralphIsThere && every(func(a examined) bool { return runner.GetsHooks(l.Settings, a.Agent) })

@@ -17,7 +17,7 @@ import (
 func find(t *testing.T, what string, change func(*config.Settings)) (found []Finding) {
 	t.Helper()
 	s := config.Defaults()
-	s.Agent = config.Agent{Command: "ralph rehearse x"}
+	agents(&s, config.Agent{Command: "ralph rehearse x"})
 	change(&s)
 	dir := t.TempDir()
 	for _, f := range (Loop{Settings: s, WorkDir: dir, Branch: dir, Ask: func([]string) (string, int, bool) { return "", 0, false }}).Examine(&cli.Env{Cwd: dir, Home: t.TempDir()}) {
@@ -26,6 +26,15 @@ func find(t *testing.T, what string, change func(*config.Settings)) (found []Fin
 		}
 	}
 	return found
+}
+
+// agents makes these the agents of settings.
+func agents(s *config.Settings, all ...config.Agent) {
+	s.Agent, s.Agents = nil, map[string]config.Agent{}
+	for i, a := range all {
+		name := string(rune('a' + i))
+		s.Agent, s.Agents[name] = append(s.Agent, name), a
+	}
 }
 
 // A loop that could not make or follow its pull request does not begin.
@@ -61,8 +70,8 @@ func TestHeldBackSaysWhat(t *testing.T) {
 		"nothing":                 {config.Agent{Command: "./agent.sh"}, "none", "nothing holds the agent back: 'ralph start --sandbox' does"},
 		"a sandbox":               {config.Agent{Command: "./agent.sh"}, "bwrap", "the agent is held back by sandbox bwrap"},
 		"a sandbox if there is":   {config.Agent{Command: "./agent.sh"}, "auto", "the agent is held back by the strongest sandbox that holds here"},
-		"permissions":             {config.Agent{Command: "claude", Permissions: "ask"}, "none", "the agent is held back by its own permissions (agent.permissions)"},
-		"permissions and sandbox": {config.Agent{Command: "codex", Permissions: "workspace"}, "bwrap", "the agent is held back by sandbox bwrap and its own permissions (agent.permissions)"},
+		"permissions":             {config.Agent{Command: "claude", Permissions: "ask"}, "none", "the agent is held back by its own permissions (agents.NAME.permissions)"},
+		"permissions and sandbox": {config.Agent{Command: "codex", Permissions: "workspace"}, "bwrap", "the agent is held back by sandbox bwrap and its own permissions (agents.NAME.permissions)"},
 		"none that are enforced":  {config.Agent{Command: "pi", Permissions: "ask"}, "none", "nothing holds the agent back: 'ralph start --sandbox' does"},
 	} {
 		var want []Finding
@@ -70,7 +79,7 @@ func TestHeldBackSaysWhat(t *testing.T) {
 			want = []Finding{{"held back", Notes, row.want, ""}}
 		}
 		// A test's program is not ralph: it gives no hooks.
-		if got := find(t, "held back", func(s *config.Settings) { s.Agent, s.Sandbox.Mode = row.agent, row.mode }); !slices.Equal(got, want) {
+		if got := find(t, "held back", func(s *config.Settings) { agents(s, row.agent); s.Sandbox.Mode = row.mode }); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, want %q", name, got, row.want)
 		}
 	}
@@ -79,11 +88,11 @@ func TestHeldBackSaysWhat(t *testing.T) {
 // Each finding has the next step of what fails, and a limit that no agent keeps is named once.
 func TestExamineNamesEachFindingOnce(t *testing.T) {
 	text := config.Agent{Command: "./agent.sh", Protocol: config.ProtocolText}
-	several := func(s *config.Settings) { s.Agents, s.Limits.Cost = []config.Agent{text, text}, 5 }
+	several := func(s *config.Settings) { agents(s, text, text); s.Limits.Cost = 5 }
 	if got := find(t, "limits.cost", several); len(got) != 1 || got[0].State != Warns || !strings.Contains(got[0].Says, "does not report what it costs") {
 		t.Errorf("%+v", got)
 	}
-	same := func(s *config.Settings) { s.Agent, s.Context = text, config.ContextSame }
+	same := func(s *config.Settings) { agents(s, text); s.Context = config.ContextSame }
 	if got := find(t, "context", same); len(got) != 1 || got[0].State != Fails || !strings.HasPrefix(got[0].Hint, "leave context at fresh") {
 		t.Errorf("%+v", got)
 	}

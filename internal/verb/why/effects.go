@@ -9,11 +9,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // effect explains a decided effect.
 func (t *trace) effect(p event.Decided) reason {
-	r := reason{question: "Why " + strings.TrimPrefix(doing(p), "the ") + "?", answer: sentence(p.Why), facts: []event.Event{t.trigger}}
+	r := reason{question: "Why " + phrase.Of(p, phrase.Known{}).Text + "?", answer: sentence(p.Why), facts: []event.Event{t.trigger}}
 	switch p.Do {
 	case event.DoBegin:
 		return t.begin(p)
@@ -39,6 +40,8 @@ func (t *trace) effect(p event.Decided) reason {
 		r.question = "Why was the work committed?"
 		r.answer = "The turn ended well, and " + t.nothingMissing() + ". There are tasks of version control."
 		r.keys, r.facts = []string{"scm"}, append(t.checksOf(event.TypeGuardrailEnded), t.here(event.TypeAgentFinished), t.here(event.TypeIterationChecked))
+	case event.DoObserve:
+		r.keys = []string{"limits.window"}
 	case event.DoCancel:
 		r.question = "Why did the check or the composing of the prompt end early?"
 		keys, facts := t.cutBy(p)
@@ -116,7 +119,7 @@ func (t *trace) begin(p event.Decided) reason {
 
 // endedBefore says how the iteration before ended, and why it did not complete the loop.
 func (t *trace) endedBefore(p event.IterationEnded) string {
-	text := iterationEnded(p)
+	text := phrase.Of(p, phrase.Known{}).Line()
 	refused, ignored := t.since(event.TypeCompletionRefused, t.began), t.since(event.TypeCompletionIgnored, t.began)
 	switch {
 	case refused.Seq != 0:

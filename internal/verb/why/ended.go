@@ -15,7 +15,7 @@ import (
 func (t *trace) end(p event.LoopEnded) reason {
 	r := reason{
 		question: "Why did the loop end?",
-		answer:   fmt.Sprintf("It %s with reason %q (exit code %d): %s", ended[p.Status], p.Reason, p.Reason.ExitCode(), sentence(p.Why)),
+		answer:   fmt.Sprintf("It is %s with reason %q (exit code %d): %s", p.Status, p.Reason, p.Reason.ExitCode(), sentence(p.Why)),
 		hint:     p.Hint,
 	}
 	r.keys, r.facts = t.endedBy(p.Reason)
@@ -25,7 +25,7 @@ func (t *trace) end(p event.LoopEnded) reason {
 	switch p.Reason {
 	case event.ReasonIterations:
 		if n := t.state.Budget.Refunded; n > 0 {
-			r.answer += fmt.Sprintf(" %s refunded and not counted.", were(n, "iteration"))
+			r.answer += fmt.Sprintf(" %s refunded.", were(n, "iteration"))
 		}
 	case event.ReasonCost:
 		if t.state.Budget.Used().USD == nil {
@@ -64,7 +64,7 @@ func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 	case event.ReasonAuth, event.ReasonQuota:
 		return nil, append(t.lastEnds(1, limited), t.last[event.TypeAgentLimited], t.last[event.TypeAgentFinished])
 	case event.ReasonConfig, event.ReasonAgent:
-		return []string{"agent.command"}, []event.Event{t.last[event.TypeEffectFailed], t.last[event.TypeFaultRaised], t.last[event.TypeAgentExited]}
+		return []string{"agent"}, []event.Event{t.last[event.TypeEffectFailed], t.last[event.TypeFaultRaised], t.last[event.TypeAgentExited]}
 	case event.ReasonDisk, event.ReasonFault:
 		return nil, []event.Event{t.last[event.TypeFaultRaised], t.last[event.TypeEffectFailed]}
 	case event.ReasonBlocked:
@@ -177,7 +177,7 @@ func (t *trace) wait(p event.LoopWaiting) reason {
 		r.keys, r.facts, r.hint = t.waitKeys(), t.asked(event.CommandWait), "do what it waits for, then 'ralph resume'"
 	case event.WaitHeld:
 		r.answer = "It waits" + end + ": " + sentence(p.Why)
-		r.keys, r.facts, r.hint = []string{"limits.window"}, []event.Event{t.last[event.TypeLoopHeld]}, "'ralph resume' lets it go on at once"
+		r.keys, r.facts, r.hint = []string{"limits.window"}, []event.Event{t.last[event.TypeLoopHeld], t.last[event.TypeScheduleObserved]}, "'ralph resume' lets it go on at once"
 	case event.WaitRestart:
 		r.keys = []string{"restart.delay"}
 		r.facts = t.lastEnds(max(s.Failures, 1), anyEnd)
@@ -217,13 +217,35 @@ func (t *trace) tripped(p event.BreakerTripped) reason {
 	return r
 }
 
+// held explains what keeps the next iteration, or an agent, from beginning.
+func (t *trace) held(p event.Payload) reason {
+	r := reason{question: "Why is the next iteration held?", keys: []string{"limits.window"}, facts: []event.Event{t.last[event.TypeScheduleObserved], t.trigger}}
+	switch p := p.(type) {
+	case event.LoopHeld:
+		r.answer, r.hint = sentence(p.Why), "'ralph resume' lets it go on at once"
+	case event.AgentHeld:
+		r.question, r.answer = "Why may an agent not use its account?", sentence(p.Why)
+		if p.Until.IsZero() {
+			r.question, r.answer = "Why may an agent use its account again?", "It has used less than limits.window allows."
+		}
+	case event.LoopReleased:
+		r.question, r.answer = "Why is the next iteration no longer held?", "What held it has passed."
+		if p.Person {
+			r.answer = "A person resumed the loop."
+		}
+		r.facts = append(r.facts, t.last[event.TypeLoopHeld])
+	}
+	return r
+}
+
+// replaced explains which agent works.
 func (t *trace) replaced(p event.AgentReplaced) reason {
 	r := reason{
 		question: fmt.Sprintf("Why does %s work instead of %s?", p.Name, p.Was),
 		answer:   sentence(p.Why), keys: []string{t.agentsKey(p)}, hint: p.Hint,
 	}
 	r.facts = append(t.lastEnds(1, anyEnd), t.here(event.TypeAgentLimited), t.since(event.TypeEffectFailed, t.began))
-	if r.keys[0] != "agents" {
+	if r.keys[0] != "agent" {
 		r.facts = append(r.facts, t.last[event.TypeStoriesRead], t.last[event.TypeStoriesJudged])
 	}
 	switch {
@@ -241,13 +263,10 @@ func (t *trace) replaced(p event.AgentReplaced) reason {
 // agentsKey returns the setting that names the agents between which was chosen.
 func (t *trace) agentsKey(p event.AgentReplaced) string {
 	rules := t.state.Rules
-	switch {
-	case rules.Reviewers == 0 || !policy.IsReviewer(rules, p.From) && !policy.IsReviewer(rules, p.To):
-		return "agents"
-	case rules.Reviewers == 1:
-		return "review.agent.command"
+	if rules.Reviewers == 0 || !policy.IsReviewer(rules, p.From) && !policy.IsReviewer(rules, p.To) {
+		return "agent"
 	}
-	return "review.agents"
+	return "review.agent"
 }
 
 func (t *trace) warned(p event.BudgetWarned) reason {

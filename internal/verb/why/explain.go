@@ -69,6 +69,8 @@ func (t *trace) reason(e event.Event, p event.Payload, made bool) reason {
 		return t.replaced(p)
 	case event.BudgetWarned:
 		return t.warned(p)
+	case event.LoopHeld, event.LoopReleased, event.AgentHeld:
+		return t.held(p)
 	}
 	return reason{question: question(e), answer: "A rule decided it."}
 }

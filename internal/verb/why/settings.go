@@ -101,20 +101,11 @@ func valueOf(rules event.Rules, key string) string {
 
 // unlimited reports whether zero means that there is no limit.
 func unlimited(key string) bool {
-	k, ok := keyOf(key)
+	k, ok := config.KeyOf(key)
 	return ok && k.None
 }
 
 func builtIn(key string) string {
-	k, _ := keyOf(key)
+	k, _ := config.KeyOf(key)
 	return k.Default
-}
-
-func keyOf(name string) (config.Key, bool) {
-	for _, k := range config.Keys() {
-		if k.Name == name {
-			return k, true
-		}
-	}
-	return config.Key{}, false
 }

@@ -58,7 +58,7 @@ func newTrace() *trace {
 // from; the decision is the zero value for an event that the rules did not decide.
 func (t *trace) add(e event.Event, before func(event.Event, decision)) error {
 	var d decision
-	if loop.IsDecision(e) {
+	if loop.IsDecision(&t.state, e) {
 		d = t.decide(e)
 	}
 	if before != nil {

@@ -180,7 +180,7 @@ var stories = map[string]struct {
 		w := start(t, func(r *event.Rules) {
 			r.Agents = []event.Agent{{Name: "claude", Protocol: "claude"}, {Name: "codex", Protocol: "codex"}}
 		},
-			event.Setting{Key: "agents", Value: `[{"command":"claude"},{"command":"codex"}]`, From: ".ralph/settings.json:2"})
+			event.Setting{Key: "agent", Value: `["claude","codex"]`, From: ".ralph/settings.json:2"})
 		w.begin()
 		w.step(agent, event.AgentLimited{Kind: event.KindRate, Until: "2026-11-21T02:00:00Z", Text: "limit reached"})
 		w.fails(event.KindRate, "limit reached")
@@ -191,10 +191,17 @@ var stories = map[string]struct {
 			r.Stories, r.Review.Cap, r.Reviewers = true, 5, 1
 			r.Agents = []event.Agent{{Name: "claude", Protocol: "claude"}, {Name: "codex", Protocol: "codex"}}
 		},
-			event.Setting{Key: "review.agent.command", Value: "codex", From: ".ralph/settings.json:2"})
+			event.Setting{Key: "review.agent", Value: "codex", From: ".ralph/settings.json:2"})
 		w.beginStory(event.ModeImplement, event.StoryState{ID: "US-001"})
 		w.said("It is written.", 1)
 		w.judged(event.ModeImplement, "", event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
+		return w
+	}},
+	"held": {"", func(t *testing.T) *world { return held(t) }},
+	"held_no_longer": {event.TypeLoopReleased, func(t *testing.T) *world {
+		w := held(t)
+		w.after(12*time.Hour, "clock", 0, event.TimerFired{Name: "held"})
+		w.answer(event.DoObserve, "loop", event.ScheduleObserved{})
 		return w
 	}},
 	"idle": {event.TypeDecided, func(t *testing.T) *world {
@@ -245,6 +252,15 @@ func lastOf(t *testing.T, dir string, of event.Type) (seq event.Seq) {
 		t.Fatalf("there is no %s", of)
 	}
 	return seq
+}
+
+// held is a loop whose account has spent too much.
+func held(t *testing.T) *world {
+	w := start(t, func(r *event.Rules) {
+		r.Schedule = &event.ScheduleRules{Windows: []event.Window{{Name: "24h", Span: event.Duration(24 * time.Hour), USD: 3}}}
+	}, event.Setting{Key: "limits.window", Value: `{"24h":"3"}`, From: ".ralph/settings.json:2"})
+	w.answer(event.DoObserve, "loop", event.ScheduleObserved{Spent: []event.Spent{{Window: "24h", USD: 4, Since: time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)}}})
+	return w
 }
 
 func answerTo(t *testing.T, dir string, of event.Type) *Answer {

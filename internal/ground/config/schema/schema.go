@@ -51,6 +51,8 @@ func Schema() ([]byte, error) {
 			objects[key.Name] = own
 		case config.KindObjects:
 			objects[key.Name+"[]"] = own.Items
+		case config.KindNamed:
+			objects[key.Name+".NAME"] = own.AdditionalProperties
 		}
 		// In a list each object is complete; elsewhere another layer may hold the rest.
 		if key.Required && strings.HasSuffix(parent, "[]") {
@@ -82,6 +84,11 @@ func of(key config.Key) (*jsonschema.Schema, error) {
 		s.Type, s.Items = "array", &jsonschema.Schema{Type: "string", Enum: words(key.Enum)}
 	case config.KindPassed:
 		s.AnyOf = []*jsonschema.Schema{{Type: "boolean"}, {Enum: []any{"auto"}}, {Type: "array", Items: &jsonschema.Schema{Type: "string", MinLength: new(1)}}}
+	case config.KindNames:
+		word := &jsonschema.Schema{Type: "string", Pattern: `\S`}
+		s.AnyOf = []*jsonschema.Schema{word, {Type: "array", Items: word}}
+	case config.KindNamed:
+		s.Type, s.AdditionalProperties, s.PropertyNames = "object", object(""), &jsonschema.Schema{Pattern: config.NamePattern}
 	case config.KindMap:
 		s.Type, s.AdditionalProperties = "object", &jsonschema.Schema{Type: "string"}
 	case config.KindObject:
@@ -118,7 +125,7 @@ func of(key config.Key) (*jsonschema.Schema, error) {
 // defaultOf returns the default as JSON, nil where a default would say nothing.
 func defaultOf(key config.Key) (json.RawMessage, error) {
 	switch key.Kind {
-	case config.KindObject, config.KindObjects, config.KindStrings, config.KindMap:
+	case config.KindObject, config.KindObjects, config.KindStrings, config.KindMap, config.KindNamed:
 		return nil, nil
 	case config.KindBool, config.KindInt, config.KindFloat:
 		if key.Default != "none" {

@@ -22,9 +22,12 @@ for (const group of groups) {
   list.append(section);
 }
 
+// asked is the question that a loop's agent waits for an answer to.
+const asked = (loop) => loop.questions?.[0];
+
 function matches(loop) {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = [loop.name, loop.project, loop.state, loop.agent, loop.question || (loop.asked && loop.about) || ""].join(" ").toLowerCase();
+  const text = [loop.name, loop.project, loop.state, loop.agent, loop.question || (asked(loop) && loop.about) || ""].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -43,7 +46,7 @@ function makeCard(loop) {
 
 function fill(made, loop) {
   const { parts, card } = made;
-  made.awaited = loop.asked?.number || loop.awaitedQuestion; // the answer is bound to it
+  made.awaited = asked(loop)?.number || loop.awaitedQuestion; // the answer is bound to it
   made.held = Boolean(loop.question) || loop.status === "paused";
   parts.name.textContent = loop.name || "unreadable entry";
   parts.state.textContent = loop.state;
@@ -59,13 +62,13 @@ function fill(made, loop) {
   parts.facts.textContent = facts.join(" · ");
   parts.project.textContent = loop.shown.project || loop.project;
   parts.project.title = loop.project;
-  const asked = loop.openQuestions ? `${loop.openQuestions} open question${loop.openQuestions > 1 ? "s" : ""}` : "";
-  let why = loop.question || [asked, loop.about].filter(Boolean).join(" · ") || loop.error || "";
+  const open = loop.openQuestions ? `${loop.openQuestions} open question${loop.openQuestions > 1 ? "s" : ""}` : "";
+  let why = loop.question || [open, loop.about].filter(Boolean).join(" · ") || loop.error || "";
   if (loop.alive && why && loop.aboutSince) why += ` (${span(now() - Date.parse(loop.aboutSince))})`;
   parts.why.textContent = why;
   parts.why.hidden = !why;
-  parts.why.classList.toggle("asks", Boolean(loop.question || asked));
-  const asks = mayWrite && loop.group === "needs you" && (loop.alive || loop.asked);
+  parts.why.classList.toggle("asks", Boolean(loop.question || open));
+  const asks = mayWrite && loop.group === "needs you" && (loop.alive || asked(loop));
   if (asks && !made.form) {
     made.form = answerForm(loop);
     card.append(made.form);
@@ -89,7 +92,7 @@ function answerForm(loop) {
     submit.textContent = !asks ? "Resume" : loop.question && loop.alive ? "Answer and resume" : "Answer";
     if (choices.dataset.number === String(made.awaited)) return;
     choices.dataset.number = String(made.awaited);
-    choices.replaceChildren(...(loop.asked?.choices || []).map((choice) => {
+    choices.replaceChildren(...(asked(loop)?.choices || []).map((choice) => {
       const button = element("button", { type: "button" }, choice);
       button.addEventListener("click", () => {
         text.value = choice;

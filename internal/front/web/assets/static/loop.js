@@ -129,8 +129,8 @@ function drawState() {
   if (started(state)) facts.push(["elapsed", elapsed(state)]);
   facts.push(["cost", state.shown.cost], ["tokens", state.shown.tokens]);
   if (state.storiesTotal) facts.push(["stories", `${state.storiesDone ?? 0} of ${state.storiesTotal}`]);
-  if (state.story) facts.push(["story", state.story]);
-  if (state.boxes) facts.push(["tasks", `${state.ticked} of ${state.boxes}`]);
+  if (state.open && state.story?.id) facts.push(["story", `${state.story.mode} ${state.story.id}`]);
+  if (state.boxes) facts.push(["tasks", `${state.ticked ?? 0} of ${state.boxes}`]);
   if (state.agent) facts.push(["agent", state.agent]);
   if (state.alive && state.doing) facts.push(["now", state.doing]);
   const text = facts.map((fact) => fact.join(" ")).join("|");
@@ -155,8 +155,8 @@ function drawQuestion() {
   else if (state.question) [title, text] = ["The agent asks", state.question];
   else if (waitsForPerson()) [title, text] = [state.state, state.waiting];
   else if (state.alive && state.until) [title, text] = ["Waiting", `${state.waiting} (${span(Date.parse(state.until) - now())} left)`];
-  else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.why, state.hint].filter(Boolean).join(". ")];
-  else if (state.died) [title, text] = ["The runner died", `'ralph start ${name} --resume' in ${state.project} resumes the loop`];
+  else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.ended?.why, state.nextStep].filter(Boolean).join(". ")];
+  else if (state.died) [title, text] = ["The runner died", `In ${state.project}, ${state.nextStep}`];
   get("question").hidden = !title;
   get("links").hidden = state.alive || !started(state);
   get("question").dataset.mood = mood(state);
@@ -169,7 +169,7 @@ function drawQuestion() {
 const asked = new Map();
 
 function drawQuestions() {
-  const open = state.alive ? state.questions : [];
+  const open = state.alive ? (state.questions || []).filter((question) => !question.answeredAt) : [];
   for (const [number, form] of asked) {
     if (open.some((question) => question.number === number)) continue;
     form.remove();
@@ -185,7 +185,7 @@ function drawQuestions() {
   }
 }
 
-function questionForm({ number, text, choices, blocks }) {
+function questionForm({ number, text, choices = [], blocks }) {
   const about = element("p", {}, element("strong", {}, `Question ${number}`), blocks ? " · the work is not done without an answer" : "");
   const form = element("form", { class: "question", "data-number": number, autocomplete: "off" }, about, element("p", {}, text));
   if (!mayWrite) {
