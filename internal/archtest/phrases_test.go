@@ -22,7 +22,8 @@ var showing = []string{"render/", "internal/front/", "internal/verb/", "cmd/", "
 var apart = map[string]string{
 	"render/phrase/":       "the phrases themselves",
 	"render/running.go":    "what happens between two events",
-	"internal/front/why/":  "why a rule decided so, from the state before the event",
+	"internal/verb/why/":   "why a rule decided so, from the state before the event",
+	"internal/verb/fleet/": "what the agent of a fleet says of its own work",
 	"internal/front/hook/": "what the hooks of an agent are answered",
 }
 
