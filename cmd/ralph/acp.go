@@ -15,10 +15,10 @@ type acpVerb struct {
 	Agent               string            `short:"a" complete:"agent" placeholder:"AGENT" help:"The agent of new loops: a name in the settings, or a command; without it, that of the settings."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
-	MaximumIterations   *int              `short:"m" placeholder:"N" help:"Stop new loops after so many iterations."`
+	MaximumIterations   *int              `short:"m" placeholder:"N" help:"Stop each new loop after this many iterations."`
 	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting of new loops, such as limits.cost=5; --limits.cost 5 is the same."`
-	AllowSharedWorktree bool              `help:"Let new loops work in a work tree in which another loop is at work."`
-	Trust               bool              `help:"Let the settings of every project that the client opens count, whatever they run."`
+	AllowSharedWorktree bool              `help:"Let new loops start where another loop works in the same work tree."`
+	Trust               bool              `help:"Trust the settings of every project that the client opens, whatever they run."`
 }
 
 // Help shows examples.

@@ -12,7 +12,7 @@ import (
 type askVerb struct {
 	cli.Placed
 	Choice []string      `short:"c" sep:"none" placeholder:"ANSWER" help:"An answer that you expect; repeat it for each. A person may answer otherwise."`
-	Blocks bool          `help:"The work is not done without an answer."`
+	Blocks bool          `help:"The work counts as done only after an answer."`
 	Wait   time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
 	JSON   bool          `help:"Print the outcome as JSON."`
 	Text   []string      `arg:"" help:"The question; - reads it from stdin."`

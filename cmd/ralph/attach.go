@@ -12,7 +12,7 @@ type attachVerb struct {
 	Inline   bool   `xor:"view" help:"Print what is finished into the scrollback, and keep some live lines below it."`
 	ReadOnly bool   `help:"Only look: nothing can be typed or sent."`
 	Verbose  bool   `short:"V" help:"Show prompts, decisions and notices as well."`
-	Time     bool   `help:"Show the time of each entry; plain."`
+	Time     bool   `help:"Show the time of each entry (plain attach)."`
 	Lines    uint16 `placeholder:"N" help:"Lines of tool output to show (plain attach)."`
 	JSON     bool   `help:"Print the journal's lines as they are."`
 }

@@ -11,7 +11,7 @@ import (
 
 type cleanVerb struct {
 	cli.Placed
-	Names      []string `arg:"" optional:"" complete:"loops" name:"name" help:"Only these loops with those that they started, as a fleet does, or folders of the archive; without a name, all that have ended."`
+	Names      []string `arg:"" optional:"" complete:"loops" name:"name" help:"Only these loops with those that they started, or folders of the archive; without a name, all loops that have ended."`
 	OlderThan  string   `placeholder:"TIME" help:"Only those that ended at least this long ago: 12h, 30d."`
 	LargerThan string   `placeholder:"SIZE" help:"Only those whose folder has more than this: 500kB, 100MB, 1.5GB."`
 	Status     []string `placeholder:"STATUS" help:"Only these: completed, stopped, failed or died. Loops that died need this or their name."`

@@ -14,7 +14,7 @@ import (
 
 type doctorVerb struct {
 	cli.Placed
-	JSON        bool `help:"Say it as JSON."`
+	JSON        bool `help:"Print JSON."`
 	Schema      bool `help:"Print the JSON schema of settings.json, for editors."`
 	Sandbox     bool `help:"Try to escape from each sandbox of this machine."`
 	TasksSchema bool `help:"Print the JSON schema of ralph/tasks.json, for editors."`

@@ -21,8 +21,8 @@ type fleetVerb struct {
 	Agent     string            `short:"a" complete:"agent" placeholder:"AGENT" help:"The agent: a name in the settings, or a command."`
 	Conflicts string            `default:"agent" enum:"agent,person" help:"Who resolves a conflict of a merge: the agent that made the change, or a person."`
 	Set       map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"A setting of each loop; limits.cost, limits.tokens and limits.duration are those of the whole fleet."`
-	Trust     bool              `help:"Let the settings of this project count this once, whatever they run."`
-	Anyway    bool              `help:"Start without a trial of the guardrails, which refuses one that cannot run."`
+	Trust     bool              `help:"Trust the settings of this project this once, whatever they run."`
+	Anyway    bool              `help:"Do not try the guardrails first. Without this flag, one that cannot run refuses the start."`
 	Detach    bool              `short:"d" help:"Return once the fleet is running."`
 	JSON      bool              `help:"With --detach: print as JSON what was started."`
 }

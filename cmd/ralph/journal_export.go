@@ -12,7 +12,7 @@ type journalExportVerb struct {
 	JSONL       bool   `name:"jsonl" help:"The journal's own lines, one JSON object each; the default."`
 	CSV         bool   `name:"csv" hidden:"" help:"Refused; names the page that makes it of JSON lines."`
 	CloudEvents bool   `name:"cloudevents" hidden:"" help:"Refused; names the page that makes them of JSON lines."`
-	OTLP        bool   `name:"otlp" help:"A trace of OpenTelemetry: sent to the collector of the settings what it does not have yet, or all of it with --to or -o."`
+	OTLP        bool   `name:"otlp" help:"A trace of OpenTelemetry. What is new goes to the collector of the settings; with --to or -o, all of it goes there."`
 	To          string `placeholder:"URL" help:"With --otlp: send all of it to this collector, such as http://localhost:4318."`
 	Content     bool   `help:"With --otlp: also what was said, called and returned."`
 	Output      string `short:"o" placeholder:"FILE" help:"Write a new file; without it, or with -, stdout."`

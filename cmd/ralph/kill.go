@@ -11,7 +11,7 @@ type killVerb struct {
 	cli.Placed
 	Name string        `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
 	Wait time.Duration `default:"5s" help:"How long its runner may take to end by itself; then it is killed."`
-	JSON bool          `help:"Say as JSON what became of it."`
+	JSON bool          `help:"Print the outcome as JSON."`
 }
 
 // Help shows examples.

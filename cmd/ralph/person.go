@@ -18,7 +18,7 @@ type asking struct {
 	cli.Placed
 	Loop string        `short:"l" name:"loop" complete:"loop" placeholder:"NAME" help:"The loop; without it the one that this command was started by, else the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
-	JSON bool          `help:"Say as JSON what became of it."`
+	JSON bool          `help:"Print the outcome as JSON."`
 	Why  []string      `arg:"" optional:"" complete:"loop" help:"What the person has to do or to know; - reads it from stdin. A loop's name before it chooses that loop."`
 }
 

@@ -19,7 +19,7 @@ type planVerb struct {
 	Strict      bool   `help:"Warnings are errors: exit code 2."`
 	JSON        bool   `help:"With --check: print what was found as JSON."`
 	PrintPrompt bool   `help:"Print the instructions for an agent, to use them elsewhere."`
-	Trust       bool   `help:"Let the settings of this project count this once, whatever they run."`
+	Trust       bool   `help:"Trust the settings of this project this once, whatever they run."`
 }
 
 // Help shows examples.

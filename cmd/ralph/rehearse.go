@@ -14,10 +14,10 @@ import (
 )
 
 type rehearseVerb struct {
-	Scenario string  `arg:"" optional:"" complete:"scenario,file" help:"A scenario that ralph has built in, or a file."`
-	List     bool    `help:"List the scenarios that are built in."`
-	Steps    bool    `help:"List what a scenario can hold."`
-	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this."`
+	Scenario string  `arg:"" optional:"" complete:"scenario,file" help:"A built-in scenario, or a file."`
+	List     bool    `help:"List the built-in scenarios."`
+	Steps    bool    `help:"List the steps of which a scenario can consist."`
+	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this number."`
 }
 
 // Help is for authors of scenarios. The verb itself is used as the command of an agent only.

@@ -25,7 +25,7 @@ type replayVerb struct {
 	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report what differs today: a decision, a checkpoint, state.json."`
 	Verbose   bool          `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time      bool          `help:"Show the time of each entry."`
-	Lines     uint16        `placeholder:"N" help:"Show so many lines of what each tool prints; plain."`
+	Lines     uint16        `placeholder:"N" help:"Lines of tool output to show (with --plain)."`
 	Plain     bool          `help:"Print the loop as text, as without a terminal."`
 	JSON      bool          `help:"Print the journal's lines as they are."`
 	Cast      string        `placeholder:"FILE" help:"Record the screen of attach, or with --plain the text, for the asciinema player, with a marker for each iteration; - is stdout."`

@@ -10,7 +10,7 @@ import (
 type rollbackVerb struct {
 	cli.Placed
 	Name   string `arg:"" complete:"loop" help:"The loop, which must not run."`
-	To     string `arg:"" name:"n" help:"The iteration before which the files were as you want them; or a ref that 'ralph status' shows."`
+	To     string `arg:"" name:"n" help:"Go back to the files as they were before this iteration, or to a ref that 'ralph status' shows."`
 	Yes    bool   `short:"y" help:"Do not ask."`
 	DryRun bool   `help:"Show which files would change, and change none."`
 	JSON   bool   `help:"Print JSON; nothing is changed without --yes."`

@@ -15,7 +15,7 @@ type runVerb struct {
 	cli.Placed
 	Name  string `default:"run" placeholder:"NAME" help:"The loop's name. An ended loop of that name is archived first."`
 	JSON  bool   `help:"Print the loop's events as JSON lines."`
-	Lines uint16 `placeholder:"N" help:"Show so many lines of what each tool prints."`
+	Lines uint16 `placeholder:"N" help:"Lines of tool output to show."`
 	Time  bool   `help:"Show the time of each entry."`
 }
 

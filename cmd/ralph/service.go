@@ -9,7 +9,7 @@ import (
 
 type serviceVerb struct {
 	Install   serviceInstallVerb   `cmd:"" help:"Let loops that run when the machine is switched off continue after the next login."`
-	Uninstall serviceUninstallVerb `cmd:"" help:"Take that back; loops that run go on."`
+	Uninstall serviceUninstallVerb `cmd:"" help:"Remove the service; running loops continue."`
 	Status    serviceStatusVerb    `cmd:"" help:"Show whether it is installed, and which loops a resume would continue."`
 	Resume    serviceResumeVerb    `cmd:"" help:"Continue the loops whose runner died; the service calls this."`
 }

@@ -10,7 +10,7 @@ import (
 type stopVerb struct {
 	send.LoopFlags
 	Now bool `help:"Do not wait for the end of the iteration."`
-	All bool `short:"A" help:"All loops that run on this machine. A person is asked."`
+	All bool `short:"A" help:"Stop all loops that run on this machine, after a question."`
 	Yes bool `short:"y" help:"With --all: do not ask."`
 }
 

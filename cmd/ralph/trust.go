@@ -13,8 +13,8 @@ import (
 
 type trustVerb struct {
 	cli.Placed
-	Yes    bool `short:"y" help:"Trust them without being asked."`
-	Revoke bool `help:"Trust them no more."`
+	Yes    bool `short:"y" help:"Trust them without a question."`
+	Revoke bool `help:"Stop trusting them."`
 	List   bool `help:"List the projects whose settings are trusted."`
 	JSON   bool `help:"Print JSON; nothing is trusted without --yes."`
 }

@@ -7,7 +7,7 @@ import (
 )
 
 type versionVerb struct {
-	JSON bool `help:"Say it as JSON, with the commit and the toolchain."`
+	JSON bool `help:"Print JSON, with the commit and the toolchain."`
 }
 
 // Help shows examples.

@@ -12,8 +12,8 @@ type webVerb struct {
 	Listen    string `placeholder:"ADDRESS" help:"Let other machines connect to this IP address; without it only this machine can. Nothing is encrypted."`
 	PublicURL string `name:"public-url" placeholder:"URL" help:"How browsers reach a port that is forwarded to this server, such as https://mill.example.org."`
 	Open      bool   `help:"Open the page in the browser."`
-	ReadOnly  bool   `help:"Let no one send commands; print only the link that reads."`
-	NewLinks  bool   `help:"Make new links; all earlier links and browsers are shut out."`
+	ReadOnly  bool   `help:"Take no commands; print only the read-only link."`
+	NewLinks  bool   `help:"Replace all links; old links and sessions stop working."`
 }
 
 // Help shows examples.

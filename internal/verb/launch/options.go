@@ -20,10 +20,10 @@ import (
 // without a flag.
 type Options struct {
 	Prompt              string            `often:"" short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
-	PromptFile          string            `often:"" short:"f" placeholder:"FILE" help:"A file that is read again for each iteration's prompt."`
-	MaximumIterations   *int              `often:"" short:"m" placeholder:"N" help:"Iterations at most."`
-	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"The same as a promise, in <response>…</response> and in any case of letters."`
-	Promise             string            `placeholder:"TEXT" help:"The promise: what the agent says in <promise>…</promise> when the work is done."`
+	PromptFile          string            `often:"" short:"f" placeholder:"FILE" help:"Read the prompt from this file, again for each iteration."`
+	MaximumIterations   *int              `often:"" short:"m" placeholder:"N" help:"Stop after this many iterations."`
+	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"As --promise, but in <response>…</response>, and capital letters make no difference."`
+	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
 	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"AGENT" help:"The agent: a name in the settings, a command, or a list of them in JSON, in order of preference."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
@@ -31,17 +31,17 @@ type Options struct {
 	HostAgent           map[string]string `hidden:"" mapsep:"none" help:"The settings of the agent that a start takes if no others name one: the agent in whose session it is typed."`
 	Set                 map[string]string `often:"" complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Tasks               bool              `often:"" help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
-	SkipReview          bool              `help:"With --tasks: an iteration that implements a story also says that it is done."`
-	ReviewCap           *int              `placeholder:"N" help:"With --tasks: review a story at most so often."`
-	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
-	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
+	SkipReview          bool              `help:"With --tasks: review nothing; the iteration that implements a story also says that it is done."`
+	ReviewCap           *int              `placeholder:"N" help:"With --tasks: review a story at most this many times."`
+	AllowSharedWorktree bool              `help:"Start even if another loop works in the same work tree."`
+	Trust               bool              `help:"Trust the settings of this project this once, whatever they run."`
 	Worktree            *string           `often:"" placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
-	Sandbox             *string           `often:"" xor:"sandbox" placeholder:"MODE" help:"Run the agent in this sandbox; without a mode in docker-sandbox for Claude Code, else in the strongest that there is here, or not at all."`
+	Sandbox             *string           `often:"" xor:"sandbox" placeholder:"MODE" help:"Run the agent in a sandbox of this mode; without a mode in docker-sandbox for Claude Code, else in the strongest that works here, if one does."`
 	NoSandbox           bool              `xor:"sandbox" help:"Run the agent in no sandbox, whatever the settings say."`
 	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
-	Anyway              bool              `help:"Start without a trial of the guardrails, which refuses one that cannot run."`
+	Anyway              bool              `help:"Do not try the guardrails first. Without this flag, one that cannot run refuses the start."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
-	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
+	ReflectEvery        *int              `hidden:"" help:"The same as --reflect.every."`
 	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
 }

@@ -17,9 +17,9 @@ type Start struct {
 	Detach        bool   `often:"" short:"d" help:"Return once the loop is running."`
 	Resume        bool   `often:"" help:"Continue a loop that has ended or whose runner died."`
 	AcceptChanges bool   `help:"With --resume: accept the settings and the guardrails' files as they are now, even if an agent changed them."`
-	At            string `placeholder:"TIME" help:"Begin not before this time: 01:00, 2h or 2026-11-28T01:00."`
-	After         string `placeholder:"LOOP" complete:"loop" help:"Begin when that loop has ended."`
-	When          string `placeholder:"CONDITION" help:"Begin when more is left of the agent's quota than this: 'quota>30%'; of Claude Code with a subscription, and Codex."`
+	At            string `placeholder:"TIME" help:"Do not begin before this time: 01:00, 2h or 2026-11-28T01:00."`
+	After         string `placeholder:"LOOP" complete:"loop" help:"Begin when this other loop has ended."`
+	When          string `placeholder:"CONDITION" help:"Begin when more of the agent's quota is left than this, such as 'quota>30%'. For Codex, and Claude Code with a subscription."`
 	Outlive       bool   `help:"For an agent: let the loop continue when the iteration that starts it ends, where agents.NAME.outlive allows it."`
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
