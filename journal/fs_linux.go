@@ -27,7 +27,8 @@ const freeShare = 64
 func (f osFile) reserve(bytes int64) {
 	fd := int(f.Fd())
 	var disk unix.Statfs_t
-	if unix.Fstatfs(fd, &disk) != nil || disk.Type != unix.EXT4_SUPER_MAGIC || int64(disk.Bavail)/freeShare*int64(disk.Bsize) < bytes { //nolint:unconvert // Bsize is an int32 on some processors
+	//nolint:unconvert // Bsize is an int32 on some processors
+	if unix.Fstatfs(fd, &disk) != nil || disk.Type != unix.EXT4_SUPER_MAGIC || int64(disk.Bavail)/freeShare*int64(disk.Bsize) < bytes {
 		return
 	}
 	_ = unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, bytes)

@@ -50,7 +50,8 @@ func identityOf(s *loopstate.State) Identity {
 func workOf(s *loopstate.State) Work {
 	life, count := &s.Lifecycle, s.Budget.Count(s.Rules)
 	w := Work{
-		Begun: count.Begun, Counted: count.Used(), Open: life.Phase != policy.Between, Doing: s.Doing(), Checking: life.Phase.Verifying(), OpenSince: life.Since,
+		Begun: count.Begun, Counted: count.Used(), Open: life.Phase != policy.Between, Doing: s.Doing(),
+		Checking: life.Phase.Verifying(), OpenSince: life.Since,
 		Ticked: s.Completion.Ticked, Boxes: s.Completion.Boxes, Changed: s.Changes.Whole(),
 	}
 	if now := &s.Budget.Current; w.Open {

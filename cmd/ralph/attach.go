@@ -25,7 +25,8 @@ func (attachVerb) Help() string {
 // Run shows a loop and lets a person steer it. Any number may attach at a time.
 func (v *attachVerb) Run(e *cli.Env) error {
 	s, copied, err := e.FindOrCopy(v.Name)
-	if here, several := e.Several(err); several && features.board != nil && v.Name == "" && !(v.Plain || v.Inline || v.ReadOnly || v.JSON) && e.Drawable() && e.StdinIsTerminal() {
+	if here, several := e.Several(err); several && features.board != nil && v.Name == "" &&
+		!(v.Plain || v.Inline || v.ReadOnly || v.JSON) && e.Drawable() && e.StdinIsTerminal() {
 		return features.board(e, boardOptions{here: here, running: true}) // the person chooses
 	}
 	if err != nil {

@@ -83,9 +83,11 @@ func authorize(e *cli.Env, name string, v verb) error {
 		if err != nil || runner.Within(all, s, caller.ID) {
 			return err
 		}
-		return cli.Refuse("'ralph ask' asks a person to do it", "an agent may %s only the loops that its own loop started, and %s is none of loop %s", d.what, s.Name, caller.Name)
+		return cli.Refuse("'ralph ask' asks a person to do it",
+			"an agent may %s only the loops that its own loop started, and %s is none of loop %s", d.what, s.Name, caller.Name)
 	}
-	return cli.Refuse("a person does it in a terminal of their own; 'ralph ask' asks for it", "%s is up to a person, and an agent of loop %s calls it", d.what, caller.Name)
+	return cli.Refuse("a person does it in a terminal of their own; 'ralph ask' asks for it",
+		"%s is up to a person, and an agent of loop %s calls it", d.what, caller.Name)
 }
 
 // callingAgent returns the loop whose agent, or whatever else its runner runs, started this

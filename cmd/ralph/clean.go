@@ -54,7 +54,8 @@ func (v *cleanVerb) Run(e *cli.Env) error {
 		for i := range lines {
 			lines[i] = "  " + lines[i]
 		}
-		agreed, err := e.ConfirmAll("these would be removed, with all that they recorded", lines, "Remove them?", "the same with --yes removes them; with --dry-run it only shows them")
+		agreed, err := e.ConfirmAll("these would be removed, with all that they recorded", lines, "Remove them?",
+			"the same with --yes removes them; with --dry-run it only shows them")
 		if err == nil && !agreed {
 			cli.Tell(e.Stderr, "nothing was removed")
 		}

@@ -66,7 +66,8 @@ func (v *exportVerb) Run(e *cli.Env) error {
 // ask asks before a loop is moved.
 func (v *exportVerb) ask(e *cli.Env, s registry.Status) (bool, error) {
 	lines := []string{"it continues where its file is imported", "'ralph export " + s.Name + " --undo' takes it back"}
-	agreed, err := e.ConfirmAll("loop "+s.Name+" would not be resumed here any more", lines, "Move it?", "the same with --yes moves it; without --move it is copied, and stays here as well")
+	agreed, err := e.ConfirmAll("loop "+s.Name+" would not be resumed here any more", lines, "Move it?",
+		"the same with --yes moves it; without --move it is copied, and stays here as well")
 	if err == nil && !agreed {
 		cli.Tell(e.Stderr, "nothing was written")
 	}

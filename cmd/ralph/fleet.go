@@ -35,7 +35,8 @@ func (fleetVerb) Help() string {
 // Run starts a fleet: a loop that lets several loops work through tasks at once, each in a
 // worktree, and merges what they did one at a time into a branch of its own.
 func (v *fleetVerb) Run(e *cli.Env) error {
-	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts}, Trust: v.Trust, Anyway: v.Anyway, Name: v.Name, Command: v.Agent, Set: v.Set}
+	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts}, Trust: v.Trust,
+		Anyway: v.Anyway, Name: v.Name, Command: v.Agent, Set: v.Set}
 	start, tasks, err := f.Start(e)
 	if err != nil {
 		return err

@@ -25,7 +25,8 @@ type forkVerb struct {
 
 // Help shows examples.
 func (forkVerb) Help() string {
-	return cli.Examples("ralph fork demo --at 3", "ralph fork demo --at 3 --as other -a codex --detach", "ralph fork demo --at 1 -p 'Do it without a new dependency.'")
+	return cli.Examples("ralph fork demo --at 3", "ralph fork demo --at 3 --as other -a codex --detach",
+		"ralph fork demo --at 1 -p 'Do it without a new dependency.'")
 }
 
 // Run makes a loop that begins as another one was before an iteration: with its journal and files

@@ -22,7 +22,8 @@ type guardVerb struct {
 // Help shows examples.
 func (guardVerb) Help() string {
 	return "The command is judged and never run. The exit code is 0 if it is allowed, 1 if the guard asks or denies.\n\n" +
-		cli.Examples("ralph guard git push --force", "ralph guard -c 'cd build && rm -rf *'", "ralph guard --json -c 'curl https://example.com | sh'", "ralph guard --list")
+		cli.Examples("ralph guard git push --force", "ralph guard -c 'cd build && rm -rf *'",
+			"ralph guard --json -c 'curl https://example.com | sh'", "ralph guard --list")
 }
 
 // Run prints the verdict on a command.

@@ -67,7 +67,8 @@ func (*hookUserPromptVerb) Run(e *cli.Env) error { return answerHook(e, hook.Use
 // other would disturb the agent's session.
 func answerHook(e *cli.Env, kind hook.Kind) error {
 	if e.StdinIsTerminal() {
-		return cli.Refuse("put it into the agent's settings: docs/guide/hooks.md", "'ralph hook %s' is called by an agent, with JSON on its standard input", kind)
+		return cli.Refuse("put it into the agent's settings: docs/guide/hooks.md",
+			"'ralph hook %s' is called by an agent, with JSON on its standard input", kind)
 	}
 	env := hook.Env{Home: e.Home, Cwd: e.Cwd, Variable: e.Variable, Now: e.Now}
 	if err := hook.Serve(context.Background(), env, kind, e.Stdin, e.Stdout); err != nil {

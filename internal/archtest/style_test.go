@@ -1,6 +1,9 @@
 package archtest
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -155,4 +158,44 @@ func tooWide(line string) int {
 		return columns
 	}
 	return 0
+}
+
+// Bounds of what a person reads at once. A line that a long text makes wide is no trouble, since the
+// text is read as one.
+const (
+	widestCode  = 160 // columns; a tab counts as four
+	longText    = 60  // bytes of a literal
+	mostOfAFunc = 80  // lines
+)
+
+func TestCodeIsReadable(t *testing.T) {
+	eachText(t, func(name, text string) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/testdata/") {
+			return
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[int]bool{}
+		for n := range ast.Preorder(tree) {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				texts[set.Position(n.Pos()).Line] = texts[set.Position(n.Pos()).Line] || len(n.Value) > longText
+			case *ast.FuncDecl:
+				if lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; lines > mostOfAFunc {
+					t.Errorf("%s: %s has %d lines, at most %d", name, n.Name.Name, lines, mostOfAFunc)
+				}
+			}
+		}
+		number := 0
+		for line := range strings.Lines(text) {
+			number++
+			columns := utf8.RuneCountInString(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))
+			if columns > widestCode && !texts[number] && !strings.HasPrefix(strings.TrimSpace(line), "//") {
+				t.Errorf("%s:%d: this line has %d columns, at most %d", name, number, columns, widestCode)
+			}
+		}
+	})
 }

@@ -251,7 +251,8 @@ func (r *runner) decideKeys() {
 func (r *runner) environment(place, iteration int) []string {
 	a := r.Settings.AllAgents()[place]
 	dropped := append(r.keys[place].Dropped(a), OutliveVariable, "TRACEPARENT", "TRACESTATE")
-	env := process.Environment(r.Env, dropped, append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration), "TRACEPARENT="+otlp.TraceParent(r.id, r.traceParent, iteration)))
+	env := process.Environment(r.Env, dropped,
+		append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration), "TRACEPARENT="+otlp.TraceParent(r.id, r.traceParent, iteration)))
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
 	}

@@ -37,7 +37,8 @@ func (r *runner) explainsMemory(place int) bool {
 
 // ownEnvironment is the environment of guardrails and version control.
 func (r *runner) ownEnvironment() []string {
-	return process.Environment(r.Env, []string{process.MarkVariable, OutliveVariable}, append(r.loopVariables(), process.MarkVariable+"="+process.OwnMark(r.id)))
+	return process.Environment(r.Env, []string{process.MarkVariable, OutliveVariable},
+		append(r.loopVariables(), process.MarkVariable+"="+process.OwnMark(r.id)))
 }
 
 // linger returns how long the agent's child processes may continue after its exit:
@@ -69,7 +70,8 @@ func (r *runner) appendCompletion(ended event.LoopEnded) error {
 	if err != nil {
 		return fmt.Errorf("append to completion.appendTo: %w", err)
 	}
-	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), mark, r.Name, ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Why), " "))
+	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), mark, r.Name,
+		ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Why), " "))
 	_, err = f.WriteString(line)
 	if closed := f.Close(); err == nil {
 		err = closed

@@ -120,7 +120,8 @@ func (f *follower) take(comments []forge.Comment, own bool, in *loop.Input) {
 		}
 		f.handled[c.URL] = true
 		if !c.MayWrite {
-			in.Drafts = append(in.Drafts, refusal(c.URL, fmt.Sprintf("the comment by %s was not taken, because its author may not write to the repository", c.Author)))
+			in.Drafts = append(in.Drafts, refusal(c.URL,
+				fmt.Sprintf("the comment by %s was not taken, because its author may not write to the repository", c.Author)))
 			continue
 		}
 		in.Commands = append(in.Commands, event.CommandReceived{

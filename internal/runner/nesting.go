@@ -152,7 +152,8 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 	}
 	limits := limitsOf(root.Dir, state.Settings.SHA256)
 	if depth := len(n.outer); depth > limits.Depth {
-		return &NestingError{Root: root.Name, Key: "nesting.depth", Why: fmt.Sprintf("this would be a loop at depth %d within loop %s, whose nesting.depth is %d", depth, root.Name, limits.Depth)}
+		return &NestingError{Root: root.Name, Key: "nesting.depth",
+			Why: fmt.Sprintf("this would be a loop at depth %d within loop %s, whose nesting.depth is %d", depth, root.Name, limits.Depth)}
 	}
 	var others []registry.Status
 	for _, s := range all {
@@ -161,7 +162,8 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 		}
 	}
 	if len(others) >= limits.Loops {
-		return &NestingError{Root: root.Name, Key: "nesting.loops", Why: fmt.Sprintf("the agents of loop %s have started %d loops, and its nesting.loops is %d", root.Name, len(others), limits.Loops)}
+		return &NestingError{Root: root.Name, Key: "nesting.loops",
+			Why: fmt.Sprintf("the agents of loop %s have started %d loops, and its nesting.loops is %d", root.Name, len(others), limits.Loops)}
 	}
 	most := state.Rules.Limits.Cost
 	if most <= 0 {
@@ -172,7 +174,9 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 		spent += heldBy(s)
 	}
 	if n.left = most - spent; n.left <= 0 {
-		return &NestingError{Root: root.Name, Key: "limits.cost", Why: fmt.Sprintf("loop %s and the loops within it have used or reserved %s, and its limits.cost is %s", root.Name, units.Cost(&spent), units.Cost(&most))}
+		return &NestingError{Root: root.Name, Key: "limits.cost",
+			Why: fmt.Sprintf("loop %s and the loops within it have used or reserved %s, and its limits.cost is %s",
+				root.Name, units.Cost(&spent), units.Cost(&most))}
 	}
 	return nil
 }

@@ -193,7 +193,8 @@ func (r *runner) resuming(state *loopstate.State, rec journal.Recovery, rules ev
 	host, _ := os.Hostname()
 	resumed := event.LoopResumed{
 		Host: host, PID: os.Getpid(), Version: r.Version,
-		Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
+		Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about,
+		AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
 	}
 	before := &state.Lifecycle
 	if file := r.promptFile(state); file != before.Task.File {

@@ -49,7 +49,8 @@ func (r *runner) removeDropped() {
 
 // logged returns the iteration of a guardrail's log; 0 for any other file.
 func logged(name string) (n int) {
-	if number, slug, ok := strings.Cut(strings.TrimPrefix(name, "guardrail_"), "_"); ok && strings.HasPrefix(name, "guardrail_") && strings.HasSuffix(slug, ".log") {
+	if number, slug, ok := strings.Cut(strings.TrimPrefix(name, "guardrail_"), "_"); ok &&
+		strings.HasPrefix(name, "guardrail_") && strings.HasSuffix(slug, ".log") {
 		_, _ = fmt.Sscanf(number+"\n", "%d\n", &n)
 	}
 	return n

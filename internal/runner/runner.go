@@ -140,7 +140,8 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	// Without a subreaper, stray processes of an agent are found by their mark.
 	_ = process.EnableSubreaper()
 	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Tree)
-	r := &runner{Config: cfg, nested: &nested, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs), driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
+	r := &runner{Config: cfg, nested: &nested, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs),
+		driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
 	r.observer.runner = r
 	r.decideKeys()
 	box, err := r.open(ctx)

@@ -104,7 +104,8 @@ func ServedByVM(s config.Settings) error {
 	}
 	for _, a := range agents {
 		if known, ok := config.KnownProgram(a.Program()); !ok || known.Program != "claude" {
-			return fmt.Errorf("sandbox %s is for Claude Code, and an agent of this loop is %s", sandbox.DockerSandbox, cmp.Or(a.Program(), a.ResolvedProtocol()))
+			return fmt.Errorf("sandbox %s is for Claude Code, and an agent of this loop is %s", sandbox.DockerSandbox,
+				cmp.Or(a.Program(), a.ResolvedProtocol()))
 		}
 	}
 	return nil

@@ -218,7 +218,8 @@ var languages = []*Language{
 		keywords:   "true false inf nan", special: sections,
 	},
 	{
-		names: "ini conf cfg properties dotenv env editorconfig", files: ".ini .cfg .conf .env .properties .editorconfig .gitconfig .service", key: '=', letters: "-.",
+		names: "ini conf cfg properties dotenv env editorconfig",
+		files: ".ini .cfg .conf .env .properties .editorconfig .gitconfig .service", key: '=', letters: "-.",
 		delimiters: []*delimiter{hash, semicolon, doubleApart, singleApart},
 		keywords:   "true false yes no on off", special: sections,
 	},
@@ -241,7 +242,8 @@ var languages = []*Language{
 	{
 		names: "graphql gql", files: ".graphql .gql", upper: true, decorator: '@', variable: '$',
 		delimiters: []*delimiter{hashes, tripled, double},
-		keywords:   "directive enum extend fragment implements input interface mutation on query scalar schema subscription type union", types: "true false null",
+		keywords:   "directive enum extend fragment implements input interface mutation on query scalar schema subscription type union",
+		types:      "true false null",
 	},
 	{names: "diff patch udiff", files: ".diff .patch", special: diff},
 	{names: "markdown md mdx", files: ".md .markdown .mdx", special: markdown},

@@ -172,7 +172,8 @@ func scmEnded(p event.SCMEnded, k Known) Phrase {
 		add(ToneFailure, colon(failedTask(p.Failed), problem))
 	}
 	if len(p.Left) > 0 {
-		add(ToneWarning, units.Quantity(len(p.Left), "new file")+" in no commit: "+units.Cut(strings.Join(p.Left, ", "), 200)+" (scm.addUntracked commits new files)")
+		add(ToneWarning, units.Quantity(len(p.Left), "new file")+" in no commit: "+
+			units.Cut(strings.Join(p.Left, ", "), 200)+" (scm.addUntracked commits new files)")
 	}
 	if p.Nothing {
 		add(ToneGood, "nothing to commit")

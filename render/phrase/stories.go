@@ -121,7 +121,8 @@ func reviewUndone(p event.ReviewUndone, _ Known) Phrase {
 		return failure(p.Error+kept, "")
 	case p.Refused && len(p.Others) > 0:
 		files := slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Files, p.Others))))
-		return warning("the review of "+p.Story+" does not count: the reviewer and perhaps a person changed files, which stay as they are", strings.Join(files, ", "))
+		return warning("the review of "+p.Story+
+			" does not count: the reviewer and perhaps a person changed files, which stay as they are", strings.Join(files, ", "))
 	case len(p.Others) > 0:
 		return good("files changed during the review of "+p.Story+", not by the reviewer: they stay as they are", strings.Join(p.Others, ", "))
 	case p.Refused:

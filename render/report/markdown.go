@@ -137,7 +137,8 @@ func (t *document) iterations(r *Report) {
 		if does := i.Does(); does != "" {
 			result += " " + plain(does)
 		}
-		t.add("| %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", i.N, result, Span(i.Took), i.Used.Cost(), i.Used.Counted(), tools, i.Verified(), i.Changed(), plain(i.FirstLine()))
+		t.add("| %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", i.N, result, Span(i.Took), i.Used.Cost(),
+			i.Used.Counted(), tools, i.Verified(), i.Changed(), plain(i.FirstLine()))
 	}
 }
 
@@ -146,7 +147,8 @@ func (t *document) failing(r *Report) {
 		if c.OK {
 			continue
 		}
-		t.add("\n## Guardrail `%s` %s\n\nIn iteration %d; it failed in %d of %s.\n", strings.ReplaceAll(c.Name, "`", "'"), c.How, c.Iteration, c.Failed, units.Quantity(c.Runs, "run"))
+		t.add("\n## Guardrail `%s` %s\n\nIn iteration %d; it failed in %d of %s.\n",
+			strings.ReplaceAll(c.Name, "`", "'"), c.How, c.Iteration, c.Failed, units.Quantity(c.Runs, "run"))
 		if c.Output != "" {
 			fence := fenceFor(c.Output)
 			t.add("\n%s\n%s\n%s\n", fence, c.Output, fence)

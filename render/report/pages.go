@@ -31,7 +31,8 @@ const openMost = 5
 // iterations writes the entries of the journal: those of an iteration in a folded section, those
 // between two iterations beside them.
 func (p page) iterations(w io.Writer, dir string) error {
-	s := &pages{page: p, w: w, all: p.Iterations(), builder: transcript.New(transcript.Options{Project: p.Project, Maximum: p.Maximum, Location: p.opt.Location})}
+	s := &pages{page: p, w: w, all: p.Iterations(),
+		builder: transcript.New(transcript.Options{Project: p.Project, Maximum: p.Maximum, Location: p.opt.Location})}
 	s.open = map[int]bool{}
 	for n := len(s.all) - 1; n >= 0 && len(s.open) < openMost; n-- {
 		if s.all[n].Failing() {

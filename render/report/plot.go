@@ -78,7 +78,9 @@ func (r *Report) plots() (all []plot) {
 // progress is the checklist where there is one, else whether files changed.
 func (r *Report) progress() (plot, bool) {
 	if r.Boxes > 0 {
-		boxes := measure{"Progress: boxes ticked", func(i *Iteration) (float64, bool) { return float64(i.Ticked), false }, func(v float64) string { return fmt.Sprintf("%.0f of %d", v, r.Boxes) }, true}
+		boxes := measure{"Progress: boxes ticked",
+			func(i *Iteration) (float64, bool) { return float64(i.Ticked), false },
+			func(v float64) string { return fmt.Sprintf("%.0f of %d", v, r.Boxes) }, true}
 		bars := boxes.bars(r.Done)
 		if !differ(bars) {
 			return plot{}, false
@@ -210,7 +212,8 @@ func drawBar(s *strings.Builder, b bar, x, step, base, highest float64) {
 		height = max(height, 14)
 	}
 	gap := min(step*0.2, 3)
-	fmt.Fprintf(s, `<a href="#iteration-%d"><title>%s</title><rect class="hit" x="%s" y="0" width="%s" height="%d"/>`, b.from, html.EscapeString(b.text), place(x), place(step), plotHeight)
+	fmt.Fprintf(s, `<a href="#iteration-%d"><title>%s</title><rect class="hit" x="%s" y="0" width="%s" height="%d"/>`,
+		b.from, html.EscapeString(b.text), place(x), place(step), plotHeight)
 	fmt.Fprintf(s, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, place(x+gap/2), place(base-height), place(step-gap), place(height))
 	if b.failed && step >= 3 {
 		fmt.Fprintf(s, `<text class="mark" x="%s" y="%s">×</text>`, place(x+step/2), place(base+10))

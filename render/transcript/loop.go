@@ -82,7 +82,8 @@ func (b *Builder) loopResumed(e event.Event, p event.LoopResumed) {
 func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
 	b.endPause(e)
 	b.endWait(e)
-	end := End{Name: b.name, Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result), Why: clean(p.Why), Hint: clean(p.Hint), Changed: p.Changed}
+	end := End{Name: b.name, Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result),
+		Why: clean(p.Why), Hint: clean(p.Hint), Changed: p.Changed}
 	if p.Status != event.StatusCompleted { // else Why says it
 		end.Stories = b.stories
 	}

@@ -37,7 +37,8 @@ func (e Entry) Phrase(k phrase.Known) phrase.Phrase {
 		}
 		return phrase.Of(b.ended(), k)
 	case Message:
-		return phrase.Of(event.CommandReceived{ID: render.Clean(b.ID), Kind: b.Command, From: b.From, Text: b.Text, Key: b.Key, Val: b.Value, Question: b.Question}, k)
+		return phrase.Of(event.CommandReceived{ID: render.Clean(b.ID), Kind: b.Command, From: b.From, Text: b.Text,
+			Key: b.Key, Val: b.Value, Question: b.Question}, k)
 	case Question:
 		return phrase.Of(event.QuestionAsked{Number: b.Number, Text: b.Text, Choices: b.Choices, Blocks: b.Blocks}, k)
 	case Claim:

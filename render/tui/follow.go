@@ -87,7 +87,8 @@ func open(ctx context.Context, o Options) tea.Cmd {
 			return openedMsg{err: err}
 		}
 		view := loop.View()
-		page, builder, from, err := transcript.Tail(o.Dir, firstEvents, transcript.Options{Project: view.Project, Maximum: view.MaximumIterations, Verbose: o.Verbose})
+		page, builder, from, err := transcript.Tail(o.Dir, firstEvents,
+			transcript.Options{Project: view.Project, Maximum: view.MaximumIterations, Verbose: o.Verbose})
 		if _, damaged := errors.AsType[*journal.CorruptError](err); err != nil && (!damaged || from.Segment == "") {
 			return openedMsg{err: err, view: view}
 		}
@@ -183,7 +184,8 @@ func (f *follower) next() tea.Msg {
 func (f *follower) take() changesMsg {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := changesMsg{entries: append(f.taken, f.builder.Take()...), skipped: f.skipped, use: f.use, over: f.over, died: f.died, err: f.err, page: f.page, saying: f.saying}
+	c := changesMsg{entries: append(f.taken, f.builder.Take()...), skipped: f.skipped, use: f.use, over: f.over,
+		died: f.died, err: f.err, page: f.page, saying: f.saying}
 	if f.taken, f.page, f.saying = nil, nil, ""; f.progress != nil {
 		c.progress = f.progress()
 	}

@@ -92,5 +92,6 @@ func (m *model) readHints() []hint {
 			hints = append(hints, hint{"o", "open file"})
 		}
 	}
-	return append(hints, hint{"[ ]", "iteration"}, hint{"f", "failure"}, hint{"c", "commit"}, hint{"s", "message"}, hint{"d", "diff"}, hint{"l", "list"}, hint{"q", "leave"})
+	return append(hints, hint{"[ ]", "iteration"}, hint{"f", "failure"}, hint{"c", "commit"}, hint{"s", "message"},
+		hint{"d", "diff"}, hint{"l", "list"}, hint{"q", "leave"})
 }

@@ -209,7 +209,8 @@ func (p *player) jump(seq event.Seq) error {
 		return err
 	}
 	view := state.loop.View()
-	page, builder, err := transcript.At(p.o.Dir, seq, firstEvents, transcript.Options{Project: view.Project, Maximum: view.MaximumIterations, Verbose: p.o.Verbose})
+	page, builder, err := transcript.At(p.o.Dir, seq, firstEvents,
+		transcript.Options{Project: view.Project, Maximum: view.MaximumIterations, Verbose: p.o.Verbose})
 	if err != nil {
 		return fmt.Errorf("read the journal up to event %d: %w", seq, err)
 	}

@@ -103,7 +103,8 @@ func (p *player) toIteration(n int) {
 		p.say(fmt.Sprintf("the journal has no iteration %d", n))
 		return
 	}
-	p.find(from, func(e event.Event) bool { return e.Type == event.TypeIterationStarted && e.Iter == n }, fmt.Sprintf("the journal has no beginning of iteration %d", n))
+	p.find(from, func(e event.Event) bool { return e.Type == event.TypeIterationStarted && e.Iter == n },
+		fmt.Sprintf("the journal has no beginning of iteration %d", n))
 }
 
 // toFailure goes to the next event at which something did not go well.

@@ -152,7 +152,8 @@ func (m *model) replayHints() []hint {
 	case m.progress.paused:
 		pause.does = "play"
 	}
-	return []hint{pause, {".", "step"}, {"+ -", "speed"}, {"[ ]", "iteration"}, {"f", "failure"}, {"g", "go to"}, {"?", "keys"}, {">", "next entry"}, {"j k", "select"}, {"/", "search"}, {"l", "list"}, {"q", "leave"}}
+	return []hint{pause, {".", "step"}, {"+ -", "speed"}, {"[ ]", "iteration"}, {"f", "failure"}, {"g", "go to"},
+		{"?", "keys"}, {">", "next entry"}, {"j k", "select"}, {"/", "search"}, {"l", "list"}, {"q", "leave"}}
 }
 
 // replayKeys are the keys of a replay, for the manual.

@@ -32,9 +32,11 @@ func hookSettings(given options, spec agent.Spec) (words []string) {
 		if h.Matcher != "" {
 			matcher, identity["matcher"] = "matcher="+quoted(h.Matcher)+",", h.Matcher
 		}
-		words = append(words, setting("hooks."+h.Event, fmt.Sprintf("[{%shooks=[{type=%s,command=%s,timeout=%d}]}]", matcher, quoted(h.Type), quoted(h.Command), h.Timeout))...)
+		words = append(words, setting("hooks."+h.Event,
+			fmt.Sprintf("[{%shooks=[{type=%s,command=%s,timeout=%d}]}]", matcher, quoted(h.Type), quoted(h.Command), h.Timeout))...)
 		sum := sha256.Sum256([]byte(agent.PlainJSON(identity)))
-		trusted = append(trusted, fmt.Sprintf(`"/<session-flags>/config.toml:%s:0:0"={trusted_hash="sha256:%s"}`, hookEvents[h.Event], hex.EncodeToString(sum[:])))
+		trusted = append(trusted, fmt.Sprintf(`"/<session-flags>/config.toml:%s:0:0"={trusted_hash="sha256:%s"}`,
+			hookEvents[h.Event], hex.EncodeToString(sum[:])))
 	}
 	if len(trusted) > 0 {
 		words = append(words, setting("hooks.state", "{"+strings.Join(trusted, ",")+"}")...)

@@ -154,7 +154,8 @@ func LoginMissing(a config.Agent, environ []string, ask func(argv []string) (out
 		}
 	}
 	text, err := safefile.ReadLinked(filepath.Join(folderOf(own, variables), own.Settings), maxConfig)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(own.Others, func(word string) bool { return strings.Contains(string(text), word) }) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) ||
+		slices.ContainsFunc(own.Others, func(word string) bool { return strings.Contains(string(text), word) }) {
 		return false
 	}
 	why, _ := findLogin(own, variables)

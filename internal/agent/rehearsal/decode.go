@@ -131,7 +131,8 @@ func (d *Dialect) answered(kind string, r *reader) event.Payload {
 
 func (d *Dialect) finished(r *reader) event.Payload {
 	p := event.AgentFinished{
-		Outcome: oneOf(r, "outcome", event.TurnOK, event.TurnError, event.TurnAborted, event.TurnLength), Kind: event.FaultKind(r.optional("kind")), Error: r.optional("error"),
+		Outcome: oneOf(r, "outcome", event.TurnOK, event.TurnError, event.TurnAborted, event.TurnLength),
+		Kind:    event.FaultKind(r.optional("kind")), Error: r.optional("error"),
 	}
 	if r.bad {
 		return p

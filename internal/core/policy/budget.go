@@ -373,9 +373,11 @@ func (b *Budget) Warning(running bool, l *Lifecycle) (event.BudgetWarned, bool) 
 		{"limits.tokens", running && agent.Uncounted && (r.Limits.Tokens > 0 || r.Limits.IterationTokens > 0), tokensUnreported},
 		{"limits.cost", near(spent, r.Limits.Cost), units.Of(spent, r.Limits.Cost) + " are spent"},
 		{"limits.tokens", near(float64(tokens), float64(r.Limits.Tokens)), fmt.Sprintf("%d of %d tokens are used", tokens, r.Limits.Tokens)},
-		{"limits.duration", near(float64(b.Ran()), float64(r.Limits.Duration.Std())), fmt.Sprintf("the loop has run for %s of %s", units.Plain(b.Ran().Round(time.Second)), units.Plain(r.Limits.Duration.Std()))},
+		{"limits.duration", near(float64(b.Ran()), float64(r.Limits.Duration.Std())),
+			fmt.Sprintf("the loop has run for %s of %s", units.Plain(b.Ran().Round(time.Second)), units.Plain(r.Limits.Duration.Std()))},
 		// With fewer than 5, a warning is no news.
-		{"maximumIterations", r.MaximumIterations >= 5 && near(float64(b.Counted), float64(r.MaximumIterations)), fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)},
+		{"maximumIterations", r.MaximumIterations >= 5 && near(float64(b.Counted), float64(r.MaximumIterations)),
+			fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)},
 	} {
 		if w.is && !slices.Contains(b.Warned, w.limit) {
 			return event.BudgetWarned{Limit: w.limit, Why: w.why}, true

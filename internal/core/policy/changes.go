@@ -61,7 +61,8 @@ func (c *Changes) inspected(seen event.RepoInspected) {
 	case seen.When == event.MomentEnd, len(c.Repos) == reposMost, len(seen.Root) > rootMost:
 		c.Unknown = true // nothing says how it was before
 	default:
-		before := event.RepoInspected{Root: seen.Root, When: seen.When, Head: seen.Head, Branch: firstBytes(seen.Branch, rootMost), Files: seen.Files, Insertions: seen.Insertions, Deletions: seen.Deletions}
+		before := event.RepoInspected{Root: seen.Root, When: seen.When, Head: seen.Head,
+			Branch: firstBytes(seen.Branch, rootMost), Files: seen.Files, Insertions: seen.Insertions, Deletions: seen.Deletions}
 		c.Repos = append(c.Repos, ChangedRepo{Before: before})
 	}
 }

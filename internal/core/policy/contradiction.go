@@ -22,10 +22,13 @@ const (
 // denials say that the agent does not promise, or could not do it. MARKER is a marker in a
 // sentence, which is in lower case otherwise.
 var denials = []func() *regexp.Regexp{
-	units.Pattern(`\b(i|we)\b[^,:;]{0,25}\b(not|cannot|can't|won't|don't|didn't|never|unable to|refus\w*|withhold\w*|hold\w*)\b.{0,40}` + saying + `.{0,40}` + aPromise),
+	units.Pattern(`\b(i|we)\b[^,:;]{0,25}\b(not|cannot|can't|won't|don't|didn't|never|unable to|refus\w*|withhold\w*|hold\w*)\b.{0,40}` +
+		saying + `.{0,40}` + aPromise),
 	units.Pattern(`^\W*(not|cannot|can't|won't|refusing to|unable to) ` + saying + `.{0,40}` + aPromise),
-	units.Pattern(`\b(not|cannot|can't|won't|don't|never|until|before)\b.{0,30}` + saying + `(\W|\b(with|the|my|a|completion|promise|marker|tag|yet|now)\b)*MARKER`),
-	units.Pattern(`\b(once|when|after|until|as soon as|if)\b.*\b(i'll|i will|i shall|i can|i'm going to|we'll|we will)\b.{0,20}` + saying + `.{0,30}(MARKER|` + aPromise + `)`),
+	units.Pattern(`\b(not|cannot|can't|won't|don't|never|until|before)\b.{0,30}` + saying +
+		`(\W|\b(with|the|my|a|completion|promise|marker|tag|yet|now)\b)*MARKER`),
+	units.Pattern(`\b(once|when|after|until|as soon as|if)\b.*\b(i'll|i will|i shall|i can|i'm going to|we'll|we will)\b.{0,20}` +
+		saying + `.{0,30}(MARKER|` + aPromise + `)`),
 	units.Pattern(`\bnot( yet)?\W*MARKER|MARKER\W*\b(not yet|is not|would be|does not hold|once|when|if|as soon as|until)\b`),
 	units.Pattern(`\b(i|we) (could not|couldn't|cannot|can't|was unable to|am unable to|were unable to|are unable to|failed to|have yet to|still need to|still have to)( yet)? (complete|finish|fix|implement|solve|resolve|get|meet)\b`),
 }
@@ -43,7 +46,8 @@ var shortfalls = []func() *regexp.Regexp{
 	units.Pattern(`\btests?( \S+)?( is| are)?( still| currently)? ` + failing + `\b`),
 	units.Pattern(`\b(test suite|suite|build|lint|linter|compilation|type ?check|ci|guardrails?)( \S+)? (is|are|still|currently)( still)? ` + failing + `\b`),
 	units.Pattern(`\b(tests?|suite|build|code)( \S+)? (do not|does not|don't|doesn't)( yet)? (pass|compile|build)\b`),
-	units.Pattern(`\bstill (to do|to be done|` + failing + `|missing|unmet|incomplete|outstanding|not (work|works|working|pass|passing|fixed|implemented|` + unmet + `))\b`),
+	units.Pattern(`\bstill (to do|to be done|` + failing +
+		`|missing|unmet|incomplete|outstanding|not (work|works|working|pass|passing|fixed|implemented|` + unmet + `))\b`),
 	units.Pattern(`^\W*(remaining|still open|still to do|to do|todo|outstanding|unmet|incomplete|unfinished|failing|missing)( \w+){0,2}\W*:\W*\w`),
 }
 

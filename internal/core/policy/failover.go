@@ -135,7 +135,8 @@ func (a *AgentRecord) Availability(r event.Rules) Availability {
 	over, why, hint := l.Over(r)
 	passes := over == event.ReasonOutage
 	if reason, why := s.Fatal(r); reason != "" && (over == "" || passes) { // an outage may pass, and this does not
-		return Availability{Reason: reason, Why: why, Hint: "run the agent's command by hand; 'ralph logs --type agent.exited' has all that it printed at its end"}
+		return Availability{Reason: reason, Why: why,
+			Hint: "run the agent's command by hand; 'ralph logs --type agent.exited' has all that it printed at its end"}
 	}
 	if over != "" {
 		return Availability{Until: l.NotUntil, Reason: over, Why: why, Hint: hint, Passes: passes}

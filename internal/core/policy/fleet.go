@@ -222,8 +222,9 @@ func (f *Fleet) follow(t *FleetTask) event.FleetDecided {
 			fmt.Sprintf("Merged with what others have done, your work is refused: %s\nRun 'git merge %s' here, correct it, and commit.", t.Said, f.Branch))
 	case event.FleetConflicting:
 		if !f.ByPerson {
-			return resume("its work conflicts with what was merged meanwhile", fmt.Sprintf("Your branch conflicts with %s, to which others have merged their work. "+
-				"Run 'git merge %s' here, resolve the conflicts so that both sides' work is kept, and commit.", f.Branch, f.Branch))
+			return resume("its work conflicts with what was merged meanwhile",
+				fmt.Sprintf("Your branch conflicts with %s, to which others have merged their work. "+
+					"Run 'git merge %s' here, resolve the conflicts so that both sides' work is kept, and commit.", f.Branch, f.Branch))
 		}
 	}
 	return event.FleetDecided{Do: event.FleetGiveUp, Task: t.ID, Why: t.Said}

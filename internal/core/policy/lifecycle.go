@@ -336,7 +336,8 @@ func (l *Lifecycle) agent(p event.Payload) {
 	case event.AgentStarted:
 		alive := l.Process.Alive
 		l.Process = Process{
-			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools, Uncounted: p.Uncounted, ExitEnds: p.ExitEnds, Flags: flagsOf(p.Argv),
+			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools,
+			Uncounted: p.Uncounted, ExitEnds: p.ExitEnds, Flags: flagsOf(p.Argv),
 			Ending: l.Process.Ending, Killing: l.Process.Killing,
 		}
 		if p.Reused && !alive {

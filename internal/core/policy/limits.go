@@ -161,7 +161,8 @@ func (l *Limits) Over(r event.Rules) (reason event.Reason, why, hint string) {
 	case l.Person == event.KindQuota:
 		return event.ReasonQuota, "the agent's account has nothing left: " + l.Error, "raise the account's limit or use another one, then resume the loop"
 	case r.Limits.MaxOutage > 0 && !l.Since.IsZero() && l.NotUntil.Sub(l.Since) > r.Limits.MaxOutage.Std():
-		return event.ReasonOutage, fmt.Sprintf("what the agent needs stayed out of reach for %s: %s", units.Plain(r.Limits.MaxOutage.Std()), l.Error), "limits.maxOutage says how long to wait"
+		return event.ReasonOutage, fmt.Sprintf("what the agent needs stayed out of reach for %s: %s",
+			units.Plain(r.Limits.MaxOutage.Std()), l.Error), "limits.maxOutage says how long to wait"
 	}
 	return "", "", ""
 }

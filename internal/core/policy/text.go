@@ -107,7 +107,8 @@ var harmless = []string{"Reading prompt from stdin...", "Reading additional inpu
 
 // quotes reports whether a line is a part of a file with a frame around it, as compilers print it.
 func quotes(line string) bool {
-	return strings.HasPrefix(strings.TrimLeft(line, "0123456789 "), "|") || !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	return strings.HasPrefix(strings.TrimLeft(line, "0123456789 "), "|") ||
+		!strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // namesError reports whether a line names an error: such a word, or a type whose name ends so.

@@ -317,7 +317,8 @@ func Classify(err error) event.Class {
 		return event.ClassDisk
 	}
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG), errors.Is(err, syscall.EIO):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT),
+		errors.Is(err, syscall.EFBIG), errors.Is(err, syscall.EIO):
 		return event.ClassDisk
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return event.ClassMissing

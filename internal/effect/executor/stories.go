@@ -288,7 +288,8 @@ func (x *Executor) commitVerdict(ctx context.Context, c *event.StoriesCommit, it
 	}
 	sha, stat, err := repo.CommitFile(ctx, x.cfg.Project, plan.Path(x.cfg.Project, plan.Tasks), c.Message, x.cfg.Env...)
 	if err == nil {
-		x.deliver(event.RepoCommitted{SHA: sha, Message: c.Message, Files: stat.Files, Insertions: stat.Insertions, Deletions: stat.Deletions}, iteration, cause)
+		x.deliver(event.RepoCommitted{SHA: sha, Message: c.Message, Files: stat.Files, Insertions: stat.Insertions,
+			Deletions: stat.Deletions}, iteration, cause)
 	}
 }
 

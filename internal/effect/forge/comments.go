@@ -167,7 +167,8 @@ type gitlabNote struct {
 func (at Place) gitlabComments(ctx context.Context, r Request) ([]Comment, error) {
 	host, project := hostOf(r.URL), "projects/"+url.PathEscape(r.project)
 	var notes []gitlabNote
-	err := at.read(ctx, &notes, glab, "api", "--hostname", host, fmt.Sprintf("%s/merge_requests/%d/notes?per_page=%d&order_by=created_at&sort=desc", project, r.Number, notesPerPage))
+	err := at.read(ctx, &notes, glab, "api", "--hostname", host,
+		fmt.Sprintf("%s/merge_requests/%d/notes?per_page=%d&order_by=created_at&sort=desc", project, r.Number, notesPerPage))
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,8 @@ func (at Place) gitlabIssue(ctx context.Context, r reference) (Issue, error) {
 	if err != nil {
 		return Issue{}, err
 	}
-	i := Issue{Number: found.IID, Title: found.Title, Body: found.Description, URL: found.WebURL, State: strings.TrimSuffix(found.State, "ed"), Author: found.Author.Username, Labels: found.Labels}
+	i := Issue{Number: found.IID, Title: found.Title, Body: found.Description, URL: found.WebURL,
+		State: strings.TrimSuffix(found.State, "ed"), Author: found.Author.Username, Labels: found.Labels}
 	if found.State == "closed" {
 		i.State = "closed"
 	}

@@ -118,7 +118,8 @@ func (at Place) read(ctx context.Context, into any, name program, args ...string
 	}
 	if err := json.Unmarshal(out, into); err != nil {
 		doing := string(name) + " " + strings.Join(args[:min(2, len(args))], " ")
-		return &Error{Doing: doing, Output: string(units.Prefix(out, 400)), Err: fmt.Errorf("its answer is not what ralph expects: %w", err), hint: "update " + string(name)}
+		return &Error{Doing: doing, Output: string(units.Prefix(out, 400)),
+			Err: fmt.Errorf("its answer is not what ralph expects: %w", err), hint: "update " + string(name)}
 	}
 	return nil
 }

@@ -92,7 +92,8 @@ func (at Place) program(ctx context.Context) (program, error) {
 			return name, nil
 		}
 	}
-	return "", &Error{Doing: "find the forge", Err: ErrNoRemote, hint: "add a remote, or give the address; for a host of your own say 'gh auth login --hostname HOST' or 'glab auth login --hostname HOST'"}
+	return "", &Error{Doing: "find the forge", Err: ErrNoRemote,
+		hint: "add a remote, or give the address; for a host of your own say 'gh auth login --hostname HOST' or 'glab auth login --hostname HOST'"}
 }
 
 // byHost knows a host by its name, or by the variables with which a person names one of their own.

@@ -40,7 +40,8 @@ type Draft struct {
 func (at Place) Publish(ctx context.Context, d Draft) (Request, error) {
 	d.Title, d.Body = units.Cut(line(d.Title), maxTitle), units.Prefix(strings.TrimSpace(clean(d.Body)), maxBody)
 	if d.Branch == "" || d.Branch[0] == '-' || d.Title == "" {
-		return Request{}, &Error{Doing: "publish the branch", Err: errors.New("there is no branch or no title"), hint: "check out a branch: 'git switch -c NAME'"}
+		return Request{}, &Error{Doing: "publish the branch", Err: errors.New("there is no branch or no title"),
+			hint: "check out a branch: 'git switch -c NAME'"}
 	}
 	there, err := at.Open(ctx, d.Branch)
 	if err != nil {

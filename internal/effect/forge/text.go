@@ -59,7 +59,8 @@ func Foreign(what, text string) string {
 // text, and the checklists of its body as the loop's checklist.
 func TaskText(i Issue) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Goals\n\nDo what issue %d asks for: %s\n\n%s\n\n# Checklist\n\n", i.Number, i.URL, Foreign(fmt.Sprintf("issue %d", i.Number), IssueText(i)))
+	fmt.Fprintf(&b, "# Goals\n\nDo what issue %d asks for: %s\n\n%s\n\n# Checklist\n\n", i.Number, i.URL,
+		Foreign(fmt.Sprintf("issue %d", i.Number), IssueText(i)))
 	criteria := Criteria(i)
 	for _, c := range criteria {
 		fmt.Fprintf(&b, "- [ ] %s\n", c)
@@ -179,7 +180,8 @@ func cut(s string, most int) string {
 // address returns an address of the web, or nothing.
 func address(s string) string {
 	u, err := url.Parse(s)
-	if err != nil || len(s) > maxAddress || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || unicode.IsControl(r) }) {
+	if err != nil || len(s) > maxAddress || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+		strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || unicode.IsControl(r) }) {
 		return ""
 	}
 	return s

@@ -86,7 +86,8 @@ func missingName(word string) *regexp.Regexp {
 	}
 	const quote = "[\"'`‘’“”]"
 	name = `(?:[^\s"']*/)?` + regexp.QuoteMeta(name)
-	return regexp.MustCompile(`(?i)` + missingBefore + missingWords + `(?:: ?| ` + quote + `|: ?` + quote + `)` + name + `(?:[\s,;)]|[.:]?(?:\s|$)|` + quote + `|$)` +
+	return regexp.MustCompile(`(?i)` + missingBefore + missingWords + `(?:: ?| ` + quote + `|: ?` + quote + `)` + name +
+		`(?:[\s,;)]|[.:]?(?:\s|$)|` + quote + `|$)` +
 		`|(?:^|[\s(])` + quote + name + quote + ` ` + missingAfter +
 		`|(?:^|[\s(])` + name + `/?: ` + missingAfter +
 		`|\bpackage ` + name + ` is not in |\bno (?:[a-z]+ )+(?:named|called) ` + quote + `?` + name + `(?:` + quote + `|$)`)

@@ -43,7 +43,8 @@ func sendDesktop(ctx context.Context, m Message, env []string) error {
 	}
 	if runtime.GOOS == "darwin" {
 		// The texts are arguments, not parts of the script.
-		argv = []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", m.Title, m.body()}
+		argv = []string{"osascript", "-e", "on run argv", "-e",
+			"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", m.Title, m.body()}
 	}
 	return run(ctx, process.Command{Argv: argv, Env: env})
 }
@@ -56,7 +57,8 @@ func oneLine(text string) string {
 // sendMail gives a mail to the local sendmail, which reads the recipient from the header.
 func sendMail(ctx context.Context, c config.Notification, m Message, env []string) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "To: %s\nSubject: %s\nDate: %s\nMessage-ID: <%s@ralph.invalid>\n", strings.Join(strings.Fields(c.To), " "), oneLine(m.Title), m.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"), m.ID)
+	fmt.Fprintf(&text, "To: %s\nSubject: %s\nDate: %s\nMessage-ID: <%s@ralph.invalid>\n",
+		strings.Join(strings.Fields(c.To), " "), oneLine(m.Title), m.At.Format("Mon, 02 Jan 2006 15:04:05 -0700"), m.ID)
 	text.WriteString("MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\nAuto-Submitted: auto-generated\n\n")
 	text.WriteString(m.body() + "\n")
 	program := "sendmail"

@@ -114,7 +114,8 @@ func (p Parts) pullRequest() string {
 	if p.PullRequest == "" || p.Stories != nil && p.Stories.Mode == event.ModeReview {
 		return ""
 	}
-	return "Your work becomes a pull request. Keep `" + p.PullRequest + "` current: the first line is its title, what follows is its text: what changes, why, and how to check it. Other people read it, so it must contain no secret."
+	return "Your work becomes a pull request. Keep `" + p.PullRequest +
+		"` current: the first line is its title, what follows is its text: what changes, why, and how to check it. Other people read it, so it must contain no secret."
 }
 
 // done explains how to say that the work is done, unless the base does.
@@ -136,7 +137,8 @@ func (p Parts) done(base string) string {
 		words = append(words, "If you cannot go on without a person, end with <blocked>why</blocked> alone on a line.")
 	}
 	if p.Ask && !strings.Contains(base, "ralph ask") {
-		words = append(words, "A question that need not stop you: run `"+cmp.Or(p.Ralph, "ralph")+" ask 'text'`, with `--choice answer` for each answer that you expect, and `--blocks` if the work is not done without an answer. Then work on: the answer comes as a message.")
+		words = append(words, "A question that need not stop you: run `"+cmp.Or(p.Ralph, "ralph")+
+			" ask 'text'`, with `--choice answer` for each answer that you expect, and `--blocks` if the work is not done without an answer. Then work on: the answer comes as a message.")
 	} else if p.Ask && p.Ralph != "" {
 		words = append(words, "Your shell has the program ralph as `"+p.Ralph+"`.")
 	}

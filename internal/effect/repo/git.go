@@ -145,7 +145,8 @@ func (g Git) WithoutFilters(ctx context.Context) (Git, error) {
 	var settings [][2]string
 	for _, name := range names {
 		filter := "filter." + name
-		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".smudge"}, [2]string{filter + ".required", "false"})
+		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"},
+			[2]string{filter + ".smudge"}, [2]string{filter + ".required", "false"})
 	}
 	return g.Configured(settings), nil
 }

@@ -87,12 +87,15 @@ var pushSymptoms = []struct {
 	words []string
 	hint  string
 }{
-	{[]string{"non-fast-forward", "fetch first", "stale info"}, "other commits are there: 'git pull --rebase'; the branch is pushed after the next iteration, and never forced"},
+	{[]string{"non-fast-forward", "fetch first", "stale info"},
+		"other commits are there: 'git pull --rebase'; the branch is pushed after the next iteration, and never forced"},
 	{[]string{"protected branch", "GH006", "not allowed to push"}, "the server refuses this branch: work on a branch of its own, 'git switch -c NAME'"},
 	{[]string{"hook declined"}, "a hook of the server refuses it, and the lines with 'remote:' say why; correct that, and the branch is pushed after the next iteration"},
 	{[]string{"remote rejected"}, "the server refuses this branch: work on a branch of its own, 'git switch -c NAME'"},
-	{[]string{"Authentication failed", "could not read Username", "Permission denied", "Invalid username", "error: 403"}, "log in, such as with 'gh auth setup-git' or an SSH agent; the branch is pushed after the next iteration"},
-	{[]string{"Could not resolve host", "unable to access", "Connection", "timed out", "Could not read from remote"}, "the branch is pushed after the next iteration"},
+	{[]string{"Authentication failed", "could not read Username", "Permission denied", "Invalid username", "error: 403"},
+		"log in, such as with 'gh auth setup-git' or an SSH agent; the branch is pushed after the next iteration"},
+	{[]string{"Could not resolve host", "unable to access", "Connection", "timed out", "Could not read from remote"},
+		"the branch is pushed after the next iteration"},
 }
 
 func pushHint(err error, output string) string {

@@ -151,7 +151,8 @@ type entry struct {
 // Uncommitted changes in submodules are left out: git would look there with that submodule's own
 // settings.
 func (g Git) status(ctx context.Context) (status, error) {
-	out, err := g.Read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty")
+	out, err := g.Read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames",
+		"--no-ahead-behind", "--ignore-submodules=dirty")
 	if err != nil {
 		return status{}, err
 	}

@@ -26,7 +26,8 @@ var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/pr
 // bwrap runs the agent with bubblewrap: in a file system in which everything is read-only but what
 // the policy allows, among processes of its own, and with a network of its own unless it is open.
 func (b *Box) bwrap(argv, env []string) (wrapped, environment []string, err error) {
-	wrapped = []string{b.Self, "inside", "--ignore-term", "--", "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
+	wrapped = []string{b.Self, "inside", "--ignore-term", "--", "bwrap", "--die-with-parent", "--unshare-pid",
+		"--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
 	if os.Getuid() == 0 {
 		wrapped = append(wrapped, asRoot...)
 	}

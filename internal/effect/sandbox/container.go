@@ -17,7 +17,9 @@ import (
 // files belong to that person.
 func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 	engine := string(b.Mode)
-	wrapped = []string{engine, "run", "--rm", "--interactive", "--init", "--name", fmt.Sprintf("%s-%d-%d", b.Name, os.Getpid(), b.count.Add(1)), "--label", labelKey + "=" + b.Name, "--workdir", b.Dir, "--security-opt", "no-new-privileges", "--cap-drop", "all", "--pids-limit", "4096"}
+	wrapped = []string{engine, "run", "--rm", "--interactive", "--init", "--name",
+		fmt.Sprintf("%s-%d-%d", b.Name, os.Getpid(), b.count.Add(1)), "--label", labelKey + "=" + b.Name, "--workdir",
+		b.Dir, "--security-opt", "no-new-privileges", "--cap-drop", "all", "--pids-limit", "4096"}
 	switch uid := os.Getuid(); {
 	case uid == 0:
 		wrapped = append(wrapped, "--user", "0:0", "--cap-add", "dac_override")
@@ -92,7 +94,8 @@ func (b *Box) passed(env []string) (passed []string) {
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, "RALPH_") || strings.HasPrefix(name, "LC_") ||
-			slices.Contains([]string{"TASK_FOLDER", "TRACEPARENT", "HOME", "LANG", "TERM", "TZ"}, name) || slices.Contains(own, name) || slices.Contains(b.Pass, name) {
+			slices.Contains([]string{"TASK_FOLDER", "TRACEPARENT", "HOME", "LANG", "TERM", "TZ"}, name) ||
+			slices.Contains(own, name) || slices.Contains(b.Pass, name) {
 			passed = append(passed, entry)
 		}
 	}
@@ -150,7 +153,8 @@ func feed(ctx context.Context, patience time.Duration, input []byte, program str
 	defer cancel()
 	var out bytes.Buffer
 	errs := process.Tail{Max: 2000}
-	exit, err := process.Run(ctx, process.Command{Argv: append([]string{program}, args...), Stdin: input, Stdout: &out, Stderr: &errs, Session: true, LeaveStrays: true})
+	exit, err := process.Run(ctx, process.Command{Argv: append([]string{program}, args...), Stdin: input, Stdout: &out,
+		Stderr: &errs, Session: true, LeaveStrays: true})
 	if err == nil {
 		err = exit.Failure()
 	}

@@ -131,7 +131,8 @@ func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 			return t, Policy{}, err
 		}
 	}
-	for _, name := range []string{filepath.Join(t.Outside, "x"), filepath.Join(t.Tree, "x"), t.Journal, t.Config, t.Task, t.Secret, filepath.Join(dir, "temp", "x")} {
+	for _, name := range []string{filepath.Join(t.Outside, "x"), filepath.Join(t.Tree, "x"), t.Journal, t.Config,
+		t.Task, t.Secret, filepath.Join(dir, "temp", "x")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
 			return t, Policy{}, err
 		}
@@ -149,7 +150,8 @@ func prepareEscape(ctx context.Context, dir string) (targets, Policy, error) {
 
 // logins are some of those in a home folder, the last of a program that is not known.
 var logins = []string{
-	".npmrc", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json",
+	".npmrc", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".gem/credentials",
+	".composer/auth.json", ".config/composer/auth.json",
 	".cache/huggingface/token", ".config/gh/hosts.yml", ".codex/auth.json", ".claude/.credentials.json", ".config/git/credentials", ".unknown/token",
 }
 

@@ -56,7 +56,8 @@ func (r reach) enters(dir string) bool {
 func (b *Box) repositories(reach reach) []string {
 	tree := cmp.Or(b.Git.Tree, b.Tree, b.Dir)
 	git, _ := b.Git.access()
-	roots := slices.Concat([]string{tree, b.Temp}, git, slices.DeleteFunc(slices.Clone(b.Write), func(path string) bool { return !within(filepath.Dir(b.Aside), path) }))
+	roots := slices.Concat([]string{tree, b.Temp}, git,
+		slices.DeleteFunc(slices.Clone(b.Write), func(path string) bool { return !within(filepath.Dir(b.Aside), path) }))
 	slices.Sort(roots)
 	found, names, whole := map[string]bool{}, 0, true
 	look := func(path string, entry fs.DirEntry, err error) error {
@@ -104,7 +105,8 @@ func isBare(dir string) bool {
 
 func (b *Box) noteLimit(tree, path string) {
 	if !b.limited {
-		b.note("looked at %s in %s for repositories, and not at those from %s on: a git there could run what an agent left", units.Quantity(cmp.Or(b.most, maxNames), "name"), tree, path)
+		b.note("looked at %s in %s for repositories, and not at those from %s on: a git there could run what an agent left",
+			units.Quantity(cmp.Or(b.most, maxNames), "name"), tree, path)
 	}
 	b.limited = true
 }

@@ -27,7 +27,8 @@ type Repository struct {
 var commits = []string{
 	"objects", "refs", "logs", "reftable", "lfs", "HEAD", "index", "packed-refs", "shallow", "COMMIT_EDITMSG", "TAG_EDITMSG", "ORIG_HEAD", "FETCH_HEAD",
 	"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD",
-	"sequencer", "rebase-merge", "rebase-apply", "rr-cache", "gc.pid", "gc.log", "NOTES_MERGE_REF", "NOTES_MERGE_PARTIAL", "NOTES_MERGE_WORKTREE", "NOTES_EDITMSG",
+	"sequencer", "rebase-merge", "rebase-apply", "rr-cache", "gc.pid", "gc.log", "NOTES_MERGE_REF",
+	"NOTES_MERGE_PARTIAL", "NOTES_MERGE_WORKTREE", "NOTES_EDITMSG",
 }
 
 // shared are those of them that work trees share, as far as a commit on a branch needs them.
@@ -36,7 +37,8 @@ var shared = []string{"objects", "refs", "logs"}
 // written reports whether an entry of a folder of git's is one that a commit writes.
 func written(name string) bool {
 	name = strings.TrimSuffix(name, ".lock")
-	return slices.Contains(commits, name) || strings.HasPrefix(name, "BISECT_") || strings.HasPrefix(name, "sharedindex.") || strings.HasPrefix(name, "next-index-")
+	return slices.Contains(commits, name) || strings.HasPrefix(name, "BISECT_") ||
+		strings.HasPrefix(name, "sharedindex.") || strings.HasPrefix(name, "next-index-")
 }
 
 // A placeholder is what is put where git would look for a name that is missing. It changes nothing
@@ -161,7 +163,8 @@ const maxPin = 64 << 10
 // pins returns the files of git's that Landlock and a machine leave open: they cannot take a file
 // out of a folder. What else git would run in a machine's tree, [Box.runnable] finds.
 func (r Repository) pins() (all []pin, err error) {
-	paths := []string{r.link(), filepath.Join(r.Own, "commondir"), filepath.Join(r.Own, "gitdir"), filepath.Join(r.Own, "config.worktree"), filepath.Join(r.Own, "modules")}
+	paths := []string{r.link(), filepath.Join(r.Own, "commondir"), filepath.Join(r.Own, "gitdir"),
+		filepath.Join(r.Own, "config.worktree"), filepath.Join(r.Own, "modules")}
 	if !r.linked() {
 		paths = paths[1:2]
 	}

@@ -135,7 +135,8 @@ func (m machine) same(other machine) bool {
 
 // wanted is the machine that the policy needs.
 func (b *Box) wanted() machine {
-	m := machine{Create: slices.Concat([]string{"sandbox", "create", "--name", b.Name, "claude", b.Tree}, b.readOnly(), b.gitFolders(), []string{filepath.Join(b.Machine, shareFolder), b.State})}
+	m := machine{Create: slices.Concat([]string{"sandbox", "create", "--name", b.Name, "claude", b.Tree}, b.readOnly(),
+		b.gitFolders(), []string{filepath.Join(b.Machine, shareFolder), b.State})}
 	if b.Network == Closed || b.Network == Listed {
 		m.Network = []string{"sandbox", "network", "proxy", b.Name, "--policy", "deny"}
 		for _, host := range b.Hosts {

@@ -25,11 +25,13 @@ const maxSettings = 1 << 20 // bytes of one file
 // inert are settings of a repository that run no program and lead to no other settings. A star is
 // the name of a remote, a branch or a submodule.
 var inert = []string{
-	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.worktree",
+	"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.symlinks",
+	"core.ignorecase", "core.precomposeunicode", "core.worktree",
 	"core.autocrlf", "core.eol", "core.untrackedcache", "core.splitindex", "core.sparsecheckout", "core.sparsecheckoutcone", "core.quotepath", "index.sparse",
 	"extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig", "extensions.partialclone", "extensions.preciousobjects",
 	"user.name", "user.email", "init.defaultbranch", "pull.rebase", "push.default", "commit.gpgsign", "tag.gpgsign", "gc.auto",
-	"remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "remote.*.tagopt", "remote.*.prune", "remote.*.promisor", "remote.*.partialclonefilter",
+	"remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "remote.*.tagopt", "remote.*.prune",
+	"remote.*.promisor", "remote.*.partialclonefilter",
 	"branch.*.remote", "branch.*.merge", "branch.*.rebase", "branch.*.vscode-merge-base", "submodule.active", "submodule.*.url", "submodule.*.active",
 }
 

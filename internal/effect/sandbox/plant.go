@@ -97,7 +97,8 @@ var seeds = []seed{
 		dir, err := g.repository(name)
 		text, failed := g.settings(name)
 		tree := dir + ".tree"
-		return errors.Join(err, failed, os.MkdirAll(tree, 0o700), overwrite(filepath.Join(dir, "config"), text+"\trepositoryformatversion = 0\n\tworktree = "+tree+"\n", 0o600))
+		return errors.Join(err, failed, os.MkdirAll(tree, 0o700),
+			overwrite(filepath.Join(dir, "config"), text+"\trepositoryformatversion = 0\n\tworktree = "+tree+"\n", 0o600))
 	}, nil},
 	// The first to be planted, since git is run for that.
 	{"plant a repository in the index", "nested", ground.addRepository, nil},
@@ -132,7 +133,8 @@ func (g ground) repository(name string) (dir string, err error) {
 	for _, sub := range []string{"objects", "refs/heads"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, sub), 0o700))
 	}
-	return dir, errors.Join(err, safefile.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600), safefile.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600))
+	return dir, errors.Join(err, safefile.WriteFile(filepath.Join(dir, "config"), []byte(text), 0o600),
+		safefile.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600))
 }
 
 func (g ground) replaceGit(name string) error {
@@ -233,7 +235,8 @@ func (g *ground) git(ctx context.Context, dir string, args ...string) error {
 
 func (g *ground) run(ctx context.Context, dir string, argv ...string) error {
 	errs := process.Tail{Max: 2000}
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home, "XDG_CONFIG_HOME=" + g.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(g.Home)}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home, "XDG_CONFIG_HOME=" + g.Home, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(g.Home)}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		env = append(env, "GIT_"+who+"_NAME=a", "GIT_"+who+"_EMAIL=a@b")
 	}

@@ -30,7 +30,8 @@ func (b *Box) sockets() (string, error) {
 	case named < 0:
 		return allowed, nil
 	case b.Mode == Landlock:
-		return "", fmt.Errorf("sandbox landlock cannot open the socket %s alone while sandbox.network is %s: use bwrap, or leave it out", slices.Concat(b.Show, b.Write)[named], b.Network)
+		return "", fmt.Errorf("sandbox landlock cannot open the socket %s alone while sandbox.network is %s: use bwrap, or leave it out",
+			slices.Concat(b.Show, b.Write)[named], b.Network)
 	}
 	return allowed + "," + unixSockets, nil
 }

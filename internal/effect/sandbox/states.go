@@ -45,25 +45,31 @@ var agentStates = map[string][]struct {
 	State
 }{
 	"claude": {{".claude", State{
-		Variable: "CLAUDE_CONFIG_DIR", Own: []string{".credentials.json", ".claude.json"}, Logins: []string{".credentials.json"}, Beside: []string{".claude.json"},
-		Read:     []string{"settings.json", "settings.local.json", "CLAUDE.md", "rules", "agents", "commands", "skills", "hooks", "scripts", "bin", "plugins", "output-styles", "keybindings.json"},
+		Variable: "CLAUDE_CONFIG_DIR", Own: []string{".credentials.json", ".claude.json"},
+		Logins: []string{".credentials.json"}, Beside: []string{".claude.json"},
+		Read: []string{"settings.json", "settings.local.json", "CLAUDE.md", "rules", "agents", "commands", "skills",
+			"hooks", "scripts", "bin", "plugins", "output-styles", "keybindings.json"},
 		Sessions: "projects/*/%s.jsonl",
 	}}},
 	"codex": {{".codex", State{
 		Variable: "CODEX_HOME", Own: []string{"auth.json", "installation_id"}, Logins: []string{"auth.json"},
-		Read: []string{"config.toml", "managed_config.toml", "requirements.toml", ".env", "hooks.json", "hooks", "plugins", "prompts", "skills", "rules", "agents", "AGENTS.md", "AGENTS.override.md"},
+		Read: []string{"config.toml", "managed_config.toml", "requirements.toml", ".env", "hooks.json", "hooks",
+			"plugins", "prompts", "skills", "rules", "agents", "AGENTS.md", "AGENTS.override.md"},
 	}}},
 	"pi": {{".pi/agent", State{
 		Variable: "PI_CODING_AGENT_DIR", Own: []string{"auth.json"}, Logins: []string{"auth.json"},
 		Read: []string{
-			"settings.json", "models.json", "mcp.json", "ralph.json", "trust.json", "keybindings.json", "extensions", "skills", "prompts", "themes", "tools", "bin", "npm", "git",
+			"settings.json", "models.json", "mcp.json", "ralph.json", "trust.json", "keybindings.json", "extensions",
+			"skills", "prompts", "themes", "tools", "bin", "npm", "git",
 			"AGENTS.md", "CLAUDE.md", "SYSTEM.md", "APPEND_SYSTEM.md",
 		},
 		Sessions: "sessions/*/*_%s.jsonl",
 	}}},
 	"gemini": {{"", State{
-		Variable: "GEMINI_CLI_HOME", Own: under(".gemini", "oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "installation_id"), Logins: under(".gemini", "oauth_creds.json"),
-		Read: under(".gemini", "settings.json", "trustedFolders.json", "keybindings.json", ".env", "GEMINI.md", "extensions", "commands", "skills", "agents", "policies", "hooks"),
+		Variable: "GEMINI_CLI_HOME", Own: under(".gemini", "oauth_creds.json", "google_accounts.json",
+			"gemini-credentials.json", "installation_id"), Logins: under(".gemini", "oauth_creds.json"),
+		Read: under(".gemini", "settings.json", "trustedFolders.json", "keybindings.json", ".env", "GEMINI.md",
+			"extensions", "commands", "skills", "agents", "policies", "hooks"),
 	}}},
 	"qwen": {{".qwen", State{
 		Variable: "QWEN_HOME", Own: []string{"oauth_creds.json", "installation_id"}, Logins: []string{"oauth_creds.json"},
@@ -71,10 +77,12 @@ var agentStates = map[string][]struct {
 	}}},
 	"copilot": {{".copilot", State{
 		Variable: "COPILOT_HOME", Own: []string{"config.json"},
-		Read: []string{"settings.json", "mcp-config.json", "lsp-config.json", "permissions-config.json", "copilot-instructions.md", "instructions", "agents", "hooks", "skills", "installed-plugins", "pkg"},
+		Read: []string{"settings.json", "mcp-config.json", "lsp-config.json", "permissions-config.json",
+			"copilot-instructions.md", "instructions", "agents", "hooks", "skills", "installed-plugins", "pkg"},
 	}}},
 	"opencode": {
-		{".local/share", State{Variable: "XDG_DATA_HOME", Others: true, Own: under("opencode", "auth.json", "mcp-auth.json"), Logins: under("opencode", "auth.json")}},
+		{".local/share", State{Variable: "XDG_DATA_HOME", Others: true,
+			Own: under("opencode", "auth.json", "mcp-auth.json"), Logins: under("opencode", "auth.json")}},
 		{".local/state", State{Variable: "XDG_STATE_HOME", Others: true}},
 		{".config", State{Variable: "XDG_CONFIG_HOME", Others: true, Read: under("opencode",
 			"opencode.json", "opencode.jsonc", "config.json", "tui.json", "AGENTS.md", "package.json", "bun.lock", "node_modules",

@@ -192,7 +192,8 @@ func (b *Box) tryWrite(ctx context.Context, dir string) error {
 	for waited := time.Duration(0); waited <= settleTime; waited += joinWait {
 		if os.Remove(path) == nil {
 			return &vmError{
-				fmt.Errorf("sandbox %s cannot keep the files of the loop from an agent that works beside them: the machine %s can write %s", DockerSandbox, b.Name, dir),
+				fmt.Errorf("sandbox %s cannot keep the files of the loop from an agent that works beside them: the machine %s can write %s",
+					DockerSandbox, b.Name, dir),
 				"start the loop with --worktree, whose machine does not have them; sandbox.mode chooses another sandbox, or none",
 			}
 		}

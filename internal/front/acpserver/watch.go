@@ -196,7 +196,8 @@ func (w *watch) idle() {
 // catchUp ends the replay: it says what was not shown, and how things are now.
 func (w *watch) catchUp() {
 	if w.cut > 1 {
-		w.x.update(w.x.s.words("cut", fmt.Sprintf("Events before %d are not shown here; 'ralph replay %s' plays all that the journal has.", w.cut, w.loop.Name)))
+		w.x.update(w.x.s.words("cut", fmt.Sprintf("Events before %d are not shown here; 'ralph replay %s' plays all that the journal has.",
+			w.cut, w.loop.Name)))
 	}
 	w.caught = true
 	w.frame()

@@ -58,7 +58,8 @@ const (
 
 func (m *Model) cellsOf(l *listing.Loop) []string {
 	return []string{
-		strings.Repeat("  ", l.Depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.View), listing.Cost(l.Today), listing.Cost(l.Cost),
+		strings.Repeat("  ", l.Depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.View),
+		listing.Cost(l.Today), listing.Cost(l.Cost),
 		render.Clean(l.Agent), render.Clean(l.Path),
 	}
 }

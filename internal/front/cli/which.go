@@ -157,7 +157,8 @@ func (e *Env) SplitLoopName(text []string) (loop string, rest []string, err erro
 	}
 	word := text[0]
 	s, err := e.Find(word)
-	if several, ok := errors.AsType[*client.AmbiguousError](err); ok && slices.ContainsFunc(several.Loops, func(s registry.Status) bool { return s.Live.Alive }) {
+	if several, ok := errors.AsType[*client.AmbiguousError](err); ok &&
+		slices.ContainsFunc(several.Loops, func(s registry.Status) bool { return s.Live.Alive }) {
 		return "", nil, err
 	}
 	if err == nil && (s.Live.Alive || s.Project == e.Root() || client.IsQualified(word)) {

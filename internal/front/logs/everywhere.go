@@ -49,7 +49,8 @@ func (p *printing) everywhere(name string) error {
 		found += l.matches()
 	}
 	if unread > 0 {
-		return cli.Failed("'ralph journal verify NAME' says what is damaged", "%s of %d could not be read completely", units.Quantity(unread, "journal"), len(loops))
+		return cli.Failed("'ralph journal verify NAME' says what is damaged", "%s of %d could not be read completely",
+			units.Quantity(unread, "journal"), len(loops))
 	}
 	return p.outcome(found)
 }

@@ -101,7 +101,8 @@ func (p *printing) log(src Source, label string) *log {
 	if p.pattern == nil {
 		return l
 	}
-	l.finder = &finder{pattern: p.pattern, texts: newTexts(src.Path), lines: lines, color: opt.Color, around: p.Context, last: p.Lines, prompt: p.env.IsTerminal(), ofJournal: slices.ContainsFunc(p.Types, func(t string) bool { return strings.HasPrefix(t, "segment.") })}
+	l.finder = &finder{pattern: p.pattern, texts: newTexts(src.Path), lines: lines, color: opt.Color, around: p.Context,
+		last: p.Lines, prompt: p.env.IsTerminal(), ofJournal: slices.ContainsFunc(p.Types, func(t string) bool { return strings.HasPrefix(t, "segment.") })}
 	if p.JSON {
 		l.finder.lines, l.finder.json, l.finder.around = nil, l.view, 0
 	}

@@ -86,7 +86,8 @@ func giveTo(e *cli.Env, req *sdk.CallToolRequest, l registry.Status, c inbox.Com
 		return commandOutput{}, err
 	}
 	return commandOutput{
-		Loop: l.ID, Command: sent.ID, Outcome: string(sent.Outcome), How: string(sent.How), Iteration: sent.Iteration, Question: sent.Question, Message: asTools(short(send.Message(sent))),
+		Loop: l.ID, Command: sent.ID, Outcome: string(sent.Outcome), How: string(sent.How), Iteration: sent.Iteration,
+		Question: sent.Question, Message: asTools(short(send.Message(sent))),
 	}, nil
 }
 

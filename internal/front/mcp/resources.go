@@ -38,8 +38,10 @@ func parseURI(uri string) (id, what string, ok bool) {
 
 func (s *Server) addResources() {
 	for _, t := range []sdk.ResourceTemplate{
-		{Name: "state", Title: "State of a loop", URITemplate: uriStart + "{id}/" + stateResource, MIMEType: jsonType, Description: "What ralph_status shows, by the loop's id."},
-		{Name: "report", Title: "Report of a loop", URITemplate: uriStart + "{id}/" + reportResource, MIMEType: markdownType, Description: "What a loop came to, by the loop's id."},
+		{Name: "state", Title: "State of a loop", URITemplate: uriStart + "{id}/" + stateResource, MIMEType: jsonType,
+			Description: "What ralph_status shows, by the loop's id."},
+		{Name: "report", Title: "Report of a loop", URITemplate: uriStart + "{id}/" + reportResource,
+			MIMEType: markdownType, Description: "What a loop came to, by the loop's id."},
 	} {
 		s.sdk.AddResourceTemplate(&t, s.read)
 	}

@@ -109,7 +109,8 @@ func (in startInput) check() error {
 		return cli.Refuse("give a number of USD", "maxCost is %v", in.MaxCost)
 	}
 	if _, known := config.KnownProgram(in.Agent); in.Agent != "" && !known {
-		return cli.Refuse("name one such as claude, codex or pi; a command of your own belongs into the settings, which a person writes", "%q is no agent that ralph knows", short(in.Agent))
+		return cli.Refuse("name one such as claude, codex or pi; a command of your own belongs into the settings, which a person writes",
+			"%q is no agent that ralph knows", short(in.Agent))
 	}
 	return nil
 }
@@ -144,7 +145,8 @@ func (s *Server) enter(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest
 		return cli.Refuse("name a folder that exists", "there is no folder %s", short(to))
 	}
 	if !slices.ContainsFunc(allowed, func(root string) bool { return cli.Within(root, to) }) {
-		return cli.Refuse("a person adds it as a root of the client, or starts the server there", "%s is neither in the folder of the server, %s, nor in a root of the client", short(to), e.Cwd)
+		return cli.Refuse("a person adds it as a root of the client, or starts the server there",
+			"%s is neither in the folder of the server, %s, nor in a root of the client", short(to), e.Cwd)
 	}
 	e.Enter(to)
 	return nil

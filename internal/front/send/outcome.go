@@ -64,7 +64,8 @@ func Message(f client.Receipt) string {
 	case received && kind == inbox.FollowUp:
 		return fmt.Sprintf("follow-up received by loop %s; it will be in the prompt of iteration %d", f.Loop, f.Iteration+1)
 	case received:
-		return fmt.Sprintf("%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d", f.Kind, f.Loop, f.Iteration+1)
+		return fmt.Sprintf("%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d",
+			f.Kind, f.Loop, f.Iteration+1)
 	case f.How != event.DeliveredLoop:
 		return fmt.Sprintf("%s delivered at iteration %d of loop %s (%s)", f.Kind, f.Iteration, f.Loop, f.How)
 	case kind == inbox.Ask:

@@ -60,7 +60,8 @@ func (v Flags) answer(e *cli.Env, s registry.Status, words []string) error {
 	}
 	c := inbox.Command{Kind: inbox.Answer, Question: number, Text: Text(e, words[1:])}
 	if strings.TrimSpace(c.Text) == "" {
-		return cli.Refuse(fmt.Sprintf("write it as in 'ralph answer %s %d \"postgres\"'; %s", e.NameToType(s), number, hint), "there is no answer to question %d", number)
+		return cli.Refuse(fmt.Sprintf("write it as in 'ralph answer %s %d \"postgres\"'; %s", e.NameToType(s), number, hint),
+			"there is no answer to question %d", number)
 	}
 	if err := c.Check(); err != nil {
 		return cli.Refuse(hint, "%w", err)

@@ -38,7 +38,8 @@ func Install(e *cli.Env, force bool) error {
 	if platform == "linux" && !lingers(e) {
 		cli.Tell(e.Stderr, "hint: 'loginctl enable-linger' lets them continue at boot, and lets loops live on when you log out")
 	}
-	cli.Tell(e.Stderr, "hint: keys of agents that are not logged in go into %s, as NAME=VALUE lines; give it the mode 0600", e.Short(filepath.Join(e.Home, environmentName)))
+	cli.Tell(e.Stderr, "hint: keys of agents that are not logged in go into %s, as NAME=VALUE lines; give it the mode 0600",
+		e.Short(filepath.Join(e.Home, environmentName)))
 	return nil
 }
 

@@ -81,7 +81,8 @@ var (
 	claudeOwn = &Login{
 		Variables: []string{"CLAUDE_CODE_OAUTH_TOKEN"}, Folder: "CLAUDE_CONFIG_DIR", Default: ".claude",
 		File: ".credentials.json", Keychain: "Claude Code-credentials",
-		Settings: "settings.json", Others: []string{"apiKeyHelper", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+		Settings: "settings.json", Others: []string{"apiKeyHelper", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
+			"CLAUDE_CODE_USE_FOUNDRY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	}
 	codexOwn = &Login{
 		Folder: "CODEX_HOME", Default: ".codex", File: "auth.json", Config: "config.toml", Store: "cli_auth_credentials_store",
@@ -100,14 +101,20 @@ var (
 var promptAlone = []string{PromptWord}
 
 var knownAgents = [...]KnownAgent{
-	{Program: "claude", Protocol: ProtocolClaude, Conversation: promptAlone, Tried: true, Keys: claudeKeys, Own: claudeOwn, Login: claudeLogin, also: []string{"claude-code"}},
-	{Program: "pi", Protocol: ProtocolPi, Conversation: promptAlone, Tried: true, Login: piLogin, Probe: []string{"--list-models"}, Missing: "No models available", also: []string{"pi-coding-agent"}},
+	{Program: "claude", Protocol: ProtocolClaude, Conversation: promptAlone, Tried: true, Keys: claudeKeys,
+		Own: claudeOwn, Login: claudeLogin, also: []string{"claude-code"}},
+	{Program: "pi", Protocol: ProtocolPi, Conversation: promptAlone, Tried: true, Login: piLogin,
+		Probe: []string{"--list-models"}, Missing: "No models available", also: []string{"pi-coding-agent"}},
 	{Program: "codex", Protocol: ProtocolCodex, Conversation: promptAlone, Tried: true, Keys: codexKeys, Own: codexOwn, Login: codexLogin},
 	{Program: "amp", Protocol: ProtocolAmp, Login: "run 'amp login'", also: []string{"ampcode"}},
-	{Program: "opencode", Protocol: ProtocolACP, Conversation: []string{"--prompt", PromptWord}, Tried: true, Login: "run 'opencode auth login'", also: []string{"opencode-ai"}},
-	{Program: "gemini", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true, Login: "run 'gemini' and log in there, or set GEMINI_API_KEY", also: []string{"gemini-cli"}},
-	{Program: "copilot", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true, Login: "run 'copilot login'", also: []string{"copilot-cli"}},
-	{Program: "qwen", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true, Login: "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY", also: []string{"qwen-code"}},
+	{Program: "opencode", Protocol: ProtocolACP, Conversation: []string{"--prompt", PromptWord}, Tried: true,
+		Login: "run 'opencode auth login'", also: []string{"opencode-ai"}},
+	{Program: "gemini", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true,
+		Login: "run 'gemini' and log in there, or set GEMINI_API_KEY", also: []string{"gemini-cli"}},
+	{Program: "copilot", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true,
+		Login: "run 'copilot login'", also: []string{"copilot-cli"}},
+	{Program: "qwen", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true,
+		Login: "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY", also: []string{"qwen-code"}},
 	{Program: "goose", Protocol: ProtocolACP, Conversation: []string{"run", "-s", "-t", PromptWord}, Login: "run 'goose configure'"},
 	{Program: "cursor-agent", Protocol: ProtocolACP, Conversation: promptAlone, Login: "run 'cursor-agent login', or set CURSOR_API_KEY"},
 	{Program: "kimi", Protocol: ProtocolACP, Login: "run 'kimi' and log in there", also: []string{"kimi-cli"}},

@@ -160,7 +160,8 @@ func (l *Loaded) file(file settingsFile) error {
 
 // reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's
 // settings count, how it is debugged, and what it passes to agents.
-var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE", "RALPH_PORT_BASE", "RALPH_MACHINE"}
+var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR",
+	"RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE", "RALPH_PORT_BASE", "RALPH_MACHINE"}
 
 func (l *Loaded) env(env []string) error {
 	given := map[string]string{}

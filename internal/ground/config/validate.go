@@ -125,7 +125,8 @@ func ParseWindow(key, value string) (span time.Duration, most float64, percent b
 func checkWindow(windows map[string]string) *Error {
 	for _, key := range slices.Sorted(maps.Keys(windows)) {
 		if _, _, _, err := ParseWindow(key, windows[key]); err != nil {
-			return &Error{Key: "limits.window", Problem: "limits.window: " + err.Error(), advice: `say {"24h": "15"} for dollars, or {"5h": "40%"} of what the vendor allows`}
+			return &Error{Key: "limits.window", Problem: "limits.window: " + err.Error(),
+				advice: `say {"24h": "15"} for dollars, or {"5h": "40%"} of what the vendor allows`}
 		}
 	}
 	return nil
@@ -134,10 +135,12 @@ func checkWindow(windows map[string]string) *Error {
 // checkSandbox checks what a sandbox needs besides its mode.
 func checkSandbox(s Sandbox) *Error {
 	if s.Network == "listed" && len(s.Hosts) == 0 {
-		return &Error{Key: "sandbox.hosts", Problem: "sandbox.hosts: is empty, and sandbox.network is listed", advice: "name the hosts that the agent needs, such as that of its model"}
+		return &Error{Key: "sandbox.hosts", Problem: "sandbox.hosts: is empty, and sandbox.network is listed",
+			advice: "name the hosts that the agent needs, such as that of its model"}
 	}
 	if (s.Mode == "docker" || s.Mode == "podman") && s.Image == "" {
-		return &Error{Key: "sandbox.image", Problem: "sandbox.image: is missing, and sandbox.mode is " + s.Mode, advice: "name an image that has the agent's program"}
+		return &Error{Key: "sandbox.image", Problem: "sandbox.image: is missing, and sandbox.mode is " + s.Mode,
+			advice: "name an image that has the agent's program"}
 	}
 	return nil
 }

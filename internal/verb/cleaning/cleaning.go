@@ -202,7 +202,8 @@ func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 	}
 	for _, name := range c.Names {
 		if !found[name] {
-			return nil, kept, cli.Refuse("'ralph list' shows the loops of this project, and .ralph/archive holds the archived ones", "there is no loop %q here", name)
+			return nil, kept, cli.Refuse("'ralph list' shows the loops of this project, and .ralph/archive holds the archived ones",
+				"there is no loop %q here", name)
 		}
 	}
 	removeLeftovers(folder)

@@ -226,7 +226,8 @@ func (k *endReport) print(e *cli.Env, asJSON bool) error {
 	case k.How == killLeft:
 		fmt.Fprintf(e.Stdout, "loop %s had no runner; %s of its agent ended\n", k.Loop, processes(k.Processes))
 	case k.How == killForced && k.PID != 0:
-		fmt.Fprintf(e.Stdout, "killed the runner of loop %s (pid %d) and %s that it had started; 'ralph start %s --resume' resumes it\n", k.Loop, k.PID, processes(k.Processes), k.Loop)
+		fmt.Fprintf(e.Stdout, "killed the runner of loop %s (pid %d) and %s that it had started; 'ralph start %s --resume' resumes it\n",
+			k.Loop, k.PID, processes(k.Processes), k.Loop)
 	case k.Outcome == client.Delivered:
 		fmt.Fprintf(e.Stdout, "kill taken by loop %s in iteration %d; it has ended\n", k.Loop, k.Iteration)
 	default:

@@ -23,7 +23,8 @@ func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
 	case len(left) == 0:
 		return send.Explain(e, s, &client.NotRunningError{Loop: s.Name, Kind: inbox.Kill, Reason: s.Head.Reason})
 	case !now:
-		return cli.Refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.NameToType(s)), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
+		return cli.Refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.NameToType(s)),
+			"loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
 	}
 	k := endReport{Loop: s.Name, Kind: string(inbox.Kill), Ended: true, How: killLeft}
 	// The lock is held meanwhile, so that no runner begins with the same marks.

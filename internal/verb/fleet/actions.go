@@ -237,7 +237,8 @@ func (r *run) commitRest(ctx context.Context, t policy.FleetTask, w *workspace.W
 	if w.Check() != nil {
 		return nil // its branch has what was committed
 	}
-	_, err := repo.Run(ctx, repo.Config{Dir: w.Path, Tasks: []string{"commit"}, AddUntracked: true, Message: fmt.Sprintf("%s: %s", t.ID, r.task(t.ID).Title), Env: r.e.Environ})
+	_, err := repo.Run(ctx, repo.Config{Dir: w.Path, Tasks: []string{"commit"}, AddUntracked: true,
+		Message: fmt.Sprintf("%s: %s", t.ID, r.task(t.ID).Title), Env: r.e.Environ})
 	return err
 }
 

@@ -136,7 +136,8 @@ func (r *run) open(ctx context.Context) (err error) {
 		r.say("going on")
 	}
 	f := &r.state.Fleet
-	r.say("%s: %d merged, %d to do, %d at once", units.Quantity(len(f.Tasks), "task"), f.Count(event.FleetMerged), len(f.Tasks)-f.Count(event.FleetMerged), r.Parallel)
+	r.say("%s: %d merged, %d to do, %d at once", units.Quantity(len(f.Tasks), "task"), f.Count(event.FleetMerged),
+		len(f.Tasks)-f.Count(event.FleetMerged), r.Parallel)
 	return nil
 }
 

@@ -101,7 +101,8 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	}
 	worktree := ""
 	return launch.Start{Name: f.Name, Options: launch.Options{
-		Prompt: "Work through " + f.what(folder, tasks), Agent: cli.AsTyped(argv), Protocol: config.ProtocolText, Worktree: &worktree, Set: set, Trust: f.Trust, Anyway: f.Anyway,
+		Prompt: "Work through " + f.what(folder, tasks), Agent: cli.AsTyped(argv), Protocol: config.ProtocolText,
+		Worktree: &worktree, Set: set, Trust: f.Trust, Anyway: f.Anyway,
 	}, Trial: trial}, tasks, nil
 }
 

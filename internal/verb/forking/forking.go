@@ -93,7 +93,8 @@ func snapshotOf(ctx context.Context, e *cli.Env, s registry.Status, at int) (kee
 		first, last = cmp.Or(first, kept.N), kept.N
 	}
 	if len(all) == 0 {
-		return keep.Iteration{}, cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
+		return keep.Iteration{}, cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0",
+			"loop %s has no snapshot of its work tree", s.Name)
 	}
 	there := fmt.Sprintf("there are those before iterations %d to %d, so far as snapshots.keep keeps them", first, last)
 	if first == last {
@@ -134,7 +135,8 @@ func (f Fork) make(ctx context.Context, e *cli.Env, s registry.Status, done *For
 		return err
 	}
 	cli.Tell(e.Stderr, "making the worktree")
-	w, err := workspace.Make(ctx, workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: done.Dir, Branch: launch.BranchOf(done.Name), Free: true, Base: base, Env: e.Environ})
+	w, err := workspace.Make(ctx, workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: done.Dir,
+		Branch: launch.BranchOf(done.Name), Free: true, Base: base, Env: e.Environ})
 	if err != nil {
 		return err
 	}
@@ -190,7 +192,8 @@ const frozenName = loopfolder.Config
 func (f Fork) begin(e *cli.Env, s registry.Status, w *workspace.Worktree, done *Forked) error {
 	host, _ := os.Hostname() // only to be shown
 	err := registry.Put(e.Home, registry.Entry{
-		Name: done.Name, Dir: done.Dir, Project: e.Root(), ID: done.ID, Agent: s.Agent, Host: host, Started: e.Now().UTC().Truncate(time.Microsecond), Version: cli.BuildVersion(),
+		Name: done.Name, Dir: done.Dir, Project: e.Root(), ID: done.ID, Agent: s.Agent, Host: host,
+		Started: e.Now().UTC().Truncate(time.Microsecond), Version: cli.BuildVersion(),
 	})
 	if err != nil {
 		return err

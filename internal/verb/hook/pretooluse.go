@@ -52,7 +52,8 @@ func unreadableToolUse(e Env, err error) Reply {
 	if _, inLoop := ownLoop(e); !inLoop {
 		return Reply{}
 	}
-	return Reply{Permission: Deny, Reason: "ralph's guard cannot read what the agent sent to the hook (" + err.Error() + "), so it refuses. Only a person can repair that: end your turn."}
+	return Reply{Permission: Deny, Reason: "ralph's guard cannot read what the agent sent to the hook (" + err.Error() +
+		"), so it refuses. Only a person can repair that: end your turn."}
 }
 
 // shellTools are the tools that run shell commands, in lower case, and fileTools those that change

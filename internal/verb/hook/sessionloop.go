@@ -153,7 +153,8 @@ func (l *SessionLoop) decide(now time.Time, seen Seen) (message string, block bo
 	case found:
 		return l.hold(now, "rejected", l.rejection(seen)), true
 	case strings.Contains(strings.ToLower(seen.Text), "<promise>"):
-		return l.hold(now, "missing", "You wrote a promise, but it is not exactly "+l.Marker()+": no blank, no other letters and no other case is accepted."), true
+		return l.hold(now, "missing", "You wrote a promise, but it is not exactly "+l.Marker()+
+			": no blank, no other letters and no other case is accepted."), true
 	}
 	return l.hold(now, "missing", "You did not write "+l.Marker()+", so the loop goes on."), true
 }

@@ -24,7 +24,8 @@ func ownPlan(e Env, in Input, dir string) (project string, m plan.Marker, ok boo
 			continue
 		case err != nil:
 			return "", m, false, err
-		case sameFolder(m.Dir, dir), e.Variable("RALPH_MACHINE") != "" && m.Loop != "" && m.Loop == e.Variable("RALPH_LOOP"): // a machine has the loop's folder elsewhere
+		// a machine has the loop's folder elsewhere
+		case sameFolder(m.Dir, dir), e.Variable("RALPH_MACHINE") != "" && m.Loop != "" && m.Loop == e.Variable("RALPH_LOOP"):
 			return project, m, true, nil
 		}
 	}

@@ -123,7 +123,8 @@ func (d *questions) folders() error {
 		}
 	}
 	if f := preflight.Writable("project", d.path(".")); f.State == preflight.Fails {
-		return cli.Refuse("ralph keeps its settings in "+cli.RalphFolder+"/ of the project: the folder must be writable", "make the settings' folder: %s", f.Says)
+		return cli.Refuse("ralph keeps its settings in "+cli.RalphFolder+
+			"/ of the project: the folder must be writable", "make the settings' folder: %s", f.Says)
 	}
 	return nil
 }

@@ -265,7 +265,8 @@ func (d *questions) askGuardrails() error {
 		for i, rail := range was {
 			commands[i] = rail.Command
 		}
-		d.Say("guardrails so far: %s; they stay; %q removes them all, and the command of one changes it", render.Clean(strings.Join(commands, ", ")), nothingWord)
+		d.Say("guardrails so far: %s; they stay; %q removes them all, and the command of one changes it",
+			render.Clean(strings.Join(commands, ", ")), nothingWord)
 	}
 	seen := slices.DeleteFunc(seenChecks(d.Cwd), func(c check) bool {
 		return slices.ContainsFunc(was, func(rail config.Guardrail) bool { return rail.Command == c.command })

@@ -156,7 +156,8 @@ func (r *redecided) print(e *cli.Env, asJSON bool) error {
 			fmt.Fprintf(out, "%s, which are the same folded today\n", units.Quantity(r.Checkpoints, "checkpoint"))
 		}
 		if r.State > 0 && len(r.Differ) == 0 {
-			fmt.Fprintf(out, "state.json at event %d, and the file of each of %s: the same folded today\n", r.State, units.Count{Begun: r.Iterations}.Iterations())
+			fmt.Fprintf(out, "state.json at event %d, and the file of each of %s: the same folded today\n", r.State,
+				units.Count{Begun: r.Iterations}.Iterations())
 		}
 	}
 	for _, place := range r.Differ {

@@ -84,7 +84,8 @@ func verify(path string, report func(segmentVerdict)) verdict {
 func Verify(e *cli.Env, name, hash string, asJSON bool) error {
 	hash = strings.ToLower(hash)
 	if sum, err := hex.DecodeString(hash); hash != "" && (err != nil || len(sum) != sha256.Size) {
-		return cli.Refuse("take it as 'ralph journal verify' or the end of the loop reports it", "--against %.80q: want %d hexadecimal digits", hash, 2*sha256.Size)
+		return cli.Refuse("take it as 'ralph journal verify' or the end of the loop reports it",
+			"--against %.80q: want %d hexadecimal digits", hash, 2*sha256.Size)
 	}
 	path, _, err := e.FindPath(name)
 	if err != nil {

@@ -111,7 +111,8 @@ func (p *Plan) checkFrozen(e *cli.Env, before loopState) error {
 		var flags map[string]string
 		if frozen, flags, err = config.Thaw(text); err == nil {
 			return cli.Refuse("put it back; or, if it is right as it is, "+p.acceptCommand(),
-				"%s/config.json has changed since loop %s was started, and its agent could write it:%s", e.Short(p.Dir), p.Name, frozenChanges(e, p.Dir, frozen, flags))
+				"%s/config.json has changed since loop %s was started, and its agent could write it:%s", e.Short(p.Dir),
+				p.Name, frozenChanges(e, p.Dir, frozen, flags))
 		}
 	}
 	return cli.Refuse(p.acceptCommand()+" resumes it with the project's settings and with what is given now",

@@ -68,7 +68,8 @@ func (m Merge) Run(e *cli.Env) error {
 	case err != nil:
 		return err
 	case w == nil:
-		return cli.Refuse("there is nothing to merge: its commits are on the branch that was checked out there", "loop %s works in %s itself, and has no worktree", s.Name, e.Short(s.Project))
+		return cli.Refuse("there is nothing to merge: its commits are on the branch that was checked out there",
+			"loop %s works in %s itself, and has no worktree", s.Name, e.Short(s.Project))
 	}
 	if s.Live.Alive {
 		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph attach %s' shows it", s.Name, s.Name), "loop %s is running", s.Name)
@@ -109,7 +110,8 @@ func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *work
 	if err != nil {
 		return Done{}, m.refusal(err, plan, w)
 	}
-	done := Done{Name: s.Name, Branch: w.Branch, Into: plan.Into, Before: plan.Before, Result: plan.Result, Commits: plan.Commits, How: m.How, Guardrails: []string{}}
+	done := Done{Name: s.Name, Branch: w.Branch, Into: plan.Into, Before: plan.Before, Result: plan.Result,
+		Commits: plan.Commits, How: m.How, Guardrails: []string{}}
 	if plan.FF {
 		done.How = repo.MergeFF
 	} else if m.How == repo.MergeAuto {
@@ -240,7 +242,8 @@ func (m Merge) refusal(err error, plan repo.Merge, w *workspace.Worktree) error 
 		return cli.Refuse("'git switch BRANCH' checks out one that has a commit; or commit on "+plan.Into+" first",
 			"branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, keep.ErrInTheWay):
-		return cli.Refuse("commit them, or move them away: 'git stash -u' takes all but ignored files", "branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
+		return cli.Refuse("commit them, or move them away: 'git stash -u' takes all but ignored files",
+			"branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrConflicts):
 		return cli.Refuse(fmt.Sprintf("merge %s into %s in the worktree, by hand or by the loop: 'ralph start %s --resume' and 'ralph follow-up'", plan.Into, w.Branch, m.Name),
 			"branch %s into %s: %w in %s; nothing was changed", w.Branch, plan.Into, err, cli.Clean(strings.Join(plan.Conflicts, ", ")))
@@ -299,7 +302,8 @@ func runGuardrails(ctx context.Context, e *cli.Env, s registry.Status, settings 
 	case err != nil:
 		return passed, err
 	case len(failed) > 0:
-		return passed, cli.Refuse("nothing was changed; correct it on the loop's branch, or say --no-check", "the result of the merge fails: %s", strings.Join(failed, "; "))
+		return passed, cli.Refuse("nothing was changed; correct it on the loop's branch, or say --no-check",
+			"the result of the merge fails: %s", strings.Join(failed, "; "))
 	}
 	return passed, nil
 }

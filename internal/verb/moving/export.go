@@ -63,7 +63,8 @@ func Check(e *cli.Env, s registry.Status, output string) (file string, seq event
 	if left, err := send.LeftBy(s); err != nil {
 		return "", 0, err
 	} else if len(left) > 0 {
-		return "", 0, cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
+		return "", 0, cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", s.Name),
+			"loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
 	}
 	return file, before.State.Seq, nil
 }

@@ -24,7 +24,8 @@ import (
 // staysHere are the names in a loop's folder that mean nothing elsewhere: locks, the space for the
 // last events, the fence; and what the bundle holds. An export does not name them.
 var staysHere = []string{
-	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder, loopfolder.Moved, "inbox/rejected", "from-agent/rejected",
+	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder,
+	loopfolder.Moved, "inbox/rejected", "from-agent/rejected",
 }
 
 // ownFolders are those whose files are packed, or named to a person.

@@ -132,7 +132,8 @@ func (c *Checked) list(list *story.List, worked bool) {
 	c.Stories = len(list.Stories)
 	c.Least, c.Likely = list.Estimate(rules)
 	if len(list.VerifyCommands) == 0 {
-		c.Findings = append(c.Findings, Finding{Field: "verifyCommands", Text: "tasks.json, field verifyCommands: it is empty, so that ralph runs no test, lint or type check after an iteration"})
+		c.Findings = append(c.Findings, Finding{Field: "verifyCommands",
+			Text: "tasks.json, field verifyCommands: it is empty, so that ralph runs no test, lint or type check after an iteration"})
 	}
 	titles, priorities := map[string]string{}, map[string]float64{}
 	for _, s := range list.Stories {

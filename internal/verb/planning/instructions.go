@@ -65,7 +65,8 @@ func (b briefing) text() string {
 		mode, steps = fmt.Sprintf(deriveMode, and), deriveSteps
 	}
 	if b.source != "" {
-		steps += "\nThe plan is about what is asked for below. Its checklists can become acceptance criteria.\n\n" + forge.Foreign("an issue", strings.TrimSpace(b.source)) + "\n"
+		steps += "\nThe plan is about what is asked for below. Its checklists can become acceptance criteria.\n\n" +
+			forge.Foreign("an issue", strings.TrimSpace(b.source)) + "\n"
 	}
 	existing := ""
 	if len(b.worked) > 0 {

@@ -140,7 +140,8 @@ func (i *Interview) take(e *cli.Env, prd []byte) error {
 		return nil
 	}
 	if !plan.IsTemplate(prd) {
-		return cli.Refuse("'ralph archive' puts the plan that is there away; without --from, the stories are derived from it", "ralph/prd.md has other content than %s", i.From)
+		return cli.Refuse("'ralph archive' puts the plan that is there away; without --from, the stories are derived from it",
+			"ralph/prd.md has other content than %s", i.From)
 	}
 	if err := plan.Write(e.Root(), plan.PRD, content); err != nil {
 		return err

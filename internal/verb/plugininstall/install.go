@@ -49,7 +49,8 @@ func (r Request) prepare(e *cli.Env) (*work, error) {
 	case err != nil:
 		return nil, err
 	case r.Project && !a.perProject:
-		return nil, cli.Refuse("leave out --project: the hooks act only in sessions that ralph holds or runs", "%s installs plugins for all projects of a person", a.title)
+		return nil, cli.Refuse("leave out --project: the hooks act only in sessions that ralph holds or runs",
+			"%s installs plugins for all projects of a person", a.title)
 	case !a.present():
 		return nil, cli.Refuse("install "+a.title+" first", "%s is not on PATH", a.name)
 	}

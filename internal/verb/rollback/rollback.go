@@ -44,7 +44,8 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if t.Live.Alive {
-		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph start %s --resume' continues it afterwards", t.Name, t.Name), "loop %s is running", t.Name)
+		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph start %s --resume' continues it afterwards", t.Name, t.Name),
+			"loop %s is running", t.Name)
 	}
 	commit, err := t.target(r.To)
 	if err != nil {

@@ -40,7 +40,8 @@ func find(ctx context.Context, e *cli.Env, name string) (trees, error) {
 	t := trees{Status: s, id: found.State.Lifecycle.ID, dir: launch.WorkDirOf(s.Project, found), env: e.Environ, state: found.State}
 	t.all, err = keep.Iterations(ctx, t.dir, cmp.Or(t.id, "none"), t.env...)
 	if err == nil && len(t.all) == 0 {
-		err = cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0", "loop %s has no snapshot of its work tree", s.Name)
+		err = cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0",
+			"loop %s has no snapshot of its work tree", s.Name)
 	}
 	return t, err
 }

@@ -195,7 +195,8 @@ func judgeAwk(c *command) {
 		if strings.Contains(program, "/inet/tcp") {
 			c.deny(RemoteShell, "the program connects with another machine. Use curl for a request.")
 		}
-		if strings.Contains(program, "system(") || strings.Contains(program, "| getline") || strings.Contains(program, "| \"") || strings.Contains(program, "|\"") {
+		if strings.Contains(program, "system(") || strings.Contains(program, "| getline") ||
+			strings.Contains(program, "| \"") || strings.Contains(program, "|\"") {
 			c.codeCommands(program, literals(program))
 		}
 	}

@@ -10,7 +10,8 @@ import (
 func runFind(c *command) string {
 	var starts []string
 	tests, rest, name := false, c.args, "found"
-	for len(rest) > 0 && !strings.HasPrefix(rest[0], "(") && rest[0] != "!" && (!strings.HasPrefix(rest[0], "-") || rest[0] == "-L" || rest[0] == "-H" || rest[0] == "-P" || rest[0] == "-E") {
+	for len(rest) > 0 && !strings.HasPrefix(rest[0], "(") && rest[0] != "!" &&
+		(!strings.HasPrefix(rest[0], "-") || rest[0] == "-L" || rest[0] == "-H" || rest[0] == "-P" || rest[0] == "-E") {
 		if rest[0][:min(1, len(rest[0]))] != "-" {
 			starts = append(starts, rest[0])
 		}

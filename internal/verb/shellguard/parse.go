@@ -40,7 +40,8 @@ func parse(text string) (*syntax.File, error) {
 // openers counts what may begin a nested construct.
 func openers(text string) int {
 	count := 0
-	for _, opener := range []string{"(", "{", "`", "!", "~", "?", "=", "- ", "[", "+", "*", "|", "&&", "if", "while", "until", "for", "case", "time", "coproc", "select", "function"} {
+	for _, opener := range []string{"(", "{", "`", "!", "~", "?", "=", "- ", "[", "+", "*", "|", "&&", "if", "while",
+		"until", "for", "case", "time", "coproc", "select", "function"} {
 		count += strings.Count(text, opener)
 	}
 	return count

@@ -110,7 +110,8 @@ func (s *shell) place(word string) place {
 
 func (s *shell) inProjectPlace(name string) place {
 	first, rest, _ := strings.Cut(name, "/")
-	if first == ".git" && (rest == "" || under(rest, "objects") || under(rest, "refs") || under(rest, "logs") || rest == "HEAD" || rest == "packed-refs" || rest == "config") {
+	if first == ".git" && (rest == "" || under(rest, "objects") || under(rest, "refs") || under(rest, "logs") ||
+		rest == "HEAD" || rest == "packed-refs" || rest == "config") {
 		return inGit
 	}
 	if s.Project == s.Home && rest == "" {
@@ -144,7 +145,8 @@ func (s *shell) outside(file string) place {
 		return inHome
 	}
 	first, rest, _ := strings.Cut(file[1:], "/")
-	if rest == "" || systemFolders[first] || strings.Contains(first, "*") || first == "home" && !strings.Contains(rest, "/") || first == "Users" && !strings.Contains(rest, "/") {
+	if rest == "" || systemFolders[first] || strings.Contains(first, "*") || first == "home" &&
+		!strings.Contains(rest, "/") || first == "Users" && !strings.Contains(rest, "/") {
 		return inSystem
 	}
 	return inOther
@@ -256,10 +258,14 @@ var writeRules = []struct {
 	category    Category
 	what, files string
 }{
-	{Disks, "a disk, where it destroys the file systems", "/dev/sd* /dev/hd* /dev/nvme* /dev/vd* /dev/xvd* /dev/disk* /dev/rdisk* /dev/mmcblk* /dev/md* /dev/dm-* /dev/mapper/* /dev/loop* /dev/mem /dev/kmem /dev/port"},
-	{System, "the kernel reads it as an order", "/proc/sysrq-trigger /proc/sys /sys /etc/sysctl.conf /etc/sysctl.d /etc/modprobe.d /etc/modules /boot /etc/fstab /etc/hosts /etc/resolv.conf /etc/selinux /etc/hostname"},
-	{Privilege, "it says who may do what on this machine", "/etc/sudoers /etc/sudoers.d /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/pam.d /etc/security /etc/doas.conf"},
-	{Persistence, "programs in it start by themselves later", "~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.pam_environment ~/.config/fish ~/.config/autostart ~/.config/systemd ~/.config/environment.d ~/Library/LaunchAgents ~/.ssh ~/.vimrc ~/.emacs ~/.tmux.conf /etc/cron* /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /etc/init.d /etc/rc.local /etc/rc.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/environment /etc/ld.so.preload /etc/ld.so.conf* /Library/LaunchDaemons /Library/LaunchAgents /etc/xdg /etc/udev /etc/anacrontab /var/spool/at"},
+	{Disks, "a disk, where it destroys the file systems",
+		"/dev/sd* /dev/hd* /dev/nvme* /dev/vd* /dev/xvd* /dev/disk* /dev/rdisk* /dev/mmcblk* /dev/md* /dev/dm-* /dev/mapper/* /dev/loop* /dev/mem /dev/kmem /dev/port"},
+	{System, "the kernel reads it as an order",
+		"/proc/sysrq-trigger /proc/sys /sys /etc/sysctl.conf /etc/sysctl.d /etc/modprobe.d /etc/modules /boot /etc/fstab /etc/hosts /etc/resolv.conf /etc/selinux /etc/hostname"},
+	{Privilege, "it says who may do what on this machine",
+		"/etc/sudoers /etc/sudoers.d /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/pam.d /etc/security /etc/doas.conf"},
+	{Persistence, "programs in it start by themselves later",
+		"~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.pam_environment ~/.config/fish ~/.config/autostart ~/.config/systemd ~/.config/environment.d ~/Library/LaunchAgents ~/.ssh ~/.vimrc ~/.emacs ~/.tmux.conf /etc/cron* /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /etc/init.d /etc/rc.local /etc/rc.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/environment /etc/ld.so.preload /etc/ld.so.conf* /Library/LaunchDaemons /Library/LaunchAgents /etc/xdg /etc/udev /etc/anacrontab /var/spool/at"},
 	{GitConfig, "git runs programs that it names", "~/.gitconfig ~/.config/git /etc/gitconfig ./.git/config ./.git/hooks ./.git/info/attributes"},
 	{Credentials, "it contains credentials", "~/.aws/credentials ~/.netrc ~/.git-credentials ~/.docker/config.json ~/.kube/config ~/.npmrc ~/.pypirc ~/.gnupg"},
 	{Tracks, "it is a log or a record of commands", records},

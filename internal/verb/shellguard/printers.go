@@ -194,7 +194,8 @@ func printDownload(c *command) string {
 	for _, name := range o.of("o", "output", "O", "output-document") {
 		file = name
 	}
-	if c.name != "curl" && len(o.of("O", "output-document")) == 0 && c.name != "lynx" && c.name != "http" && c.name != "https" || c.name == "curl" && o.has("O", "remote-name") {
+	if c.name != "curl" && len(o.of("O", "output-document")) == 0 && c.name != "lynx" && c.name != "http" &&
+		c.name != "https" || c.name == "curl" && o.has("O", "remote-name") {
 		for _, url := range o.operands {
 			url, _, _ = strings.Cut(url, "?")
 			c.keep(path.Base(url), downloaded)

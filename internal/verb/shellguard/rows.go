@@ -267,7 +267,8 @@ var groups = []group{
 	{Deny, Credentials, "it prints credentials. Use the program that needs them, without printing them, or ask the person.", "", []ruleRow{
 		{"security", "find-generic-password|find-internet-password|dump-keychain|export", "", ""},
 		{"secret-tool", "lookup|search", "", ""}, {"pass", "show|ls|grep", "", ""}, {"gopass", "show", "", ""}, {"op", "read|item get|get", "", ""},
-		{"bw", "get|export|list", "", ""}, {"vault", "read|kv get|token lookup|print token", "", ""}, {"lpass", "show|export", "", ""}, {"keyring", "get", "", ""},
+		{"bw", "get|export|list", "", ""}, {"vault", "read|kv get|token lookup|print token", "", ""},
+		{"lpass", "show|export", "", ""}, {"keyring", "get", "", ""},
 		{"doppler", "secrets", "", ""}, {"infisical", "secrets|export", "", ""}, {"sops age", "decrypt", "-d|--decrypt", ""},
 		{"ansible-vault", "view|decrypt", "", ""},
 		{"chamber", "read|export|list", "", ""}, {"gpg", "", "--export-secret-keys|--export-secret-subkeys", ""}, {"heroku", "config|auth:token", "", ""},

@@ -41,7 +41,8 @@ func runDocker(c *command) string {
 	case "cp":
 		c.copyOf(firstOf(sub.options().operands))
 	case "ps", "container", "ls", "images":
-		if sub.hasWord("-q", "-aq", "-qa", "--quiet") && !slices.ContainsFunc(sub.args, func(w string) bool { return strings.Contains(w, "filter") || strings.HasPrefix(w, "-f") }) {
+		if sub.hasWord("-q", "-aq", "-qa", "--quiet") &&
+			!slices.ContainsFunc(sub.args, func(w string) bool { return strings.Contains(w, "filter") || strings.HasPrefix(w, "-f") }) {
 			return allContainers
 		}
 	}
@@ -90,7 +91,8 @@ func (c *command) mounted(source string) {
 	switch {
 	case strings.HasSuffix(source, "docker.sock") || strings.HasSuffix(source, "podman.sock") || strings.HasSuffix(source, "containerd.sock"):
 		c.deny(Container, "with "+source+" the container controls all containers and so the machine. Leave it out.")
-	case file != "" && file != "/etc/localtime" && file != "/etc/timezone" && file != "/dev/shm" && (place == inSystem || place == atHome || place == aboveProject):
+	case file != "" && file != "/etc/localtime" && file != "/etc/timezone" && file != "/dev/shm" &&
+		(place == inSystem || place == atHome || place == aboveProject):
 		if strings.HasPrefix(file, "/etc/ssl") || strings.HasPrefix(file, "/usr/share") {
 			return
 		}

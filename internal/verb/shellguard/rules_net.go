@@ -12,7 +12,8 @@ func isLocal(host string) bool {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return addr.IsLoopback() || addr.IsUnspecified()
 	}
-	return !hasUnknown(host) && (!strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".test"))
+	return !hasUnknown(host) && (!strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") ||
+		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".test"))
 }
 
 // hostOf returns the host of an address.
@@ -31,10 +32,13 @@ func hostOf(url string) string {
 // downloadOptions sorts the arguments of curl, wget and their like.
 func (c *command) downloadOptions() options {
 	if c.name == "curl" {
-		return c.options("o", "H", "d", "F", "T", "u", "X", "A", "e", "b", "c", "x", "K", "m", "w", "E", "y", "Y", "r", "z", "output", "header", "data", "form", "upload-file", "user", "request", "user-agent", "referer", "cookie",
-			"cookie-jar", "proxy", "config", "max-time", "write-out", "cert", "key", "data-binary", "data-raw", "data-urlencode", "data-ascii", "json", "form-string", "connect-timeout", "retry", "retry-delay", "cacert", "url", "resolve", "output-dir")
+		return c.options("o", "H", "d", "F", "T", "u", "X", "A", "e", "b", "c", "x", "K", "m", "w", "E", "y", "Y", "r",
+			"z", "output", "header", "data", "form", "upload-file", "user", "request", "user-agent", "referer", "cookie",
+			"cookie-jar", "proxy", "config", "max-time", "write-out", "cert", "key", "data-binary", "data-raw",
+			"data-urlencode", "data-ascii", "json", "form-string", "connect-timeout", "retry", "retry-delay", "cacert", "url", "resolve", "output-dir")
 	}
-	return c.options("O", "o", "P", "U", "t", "T", "d", "H", "e", "output-document", "directory-prefix", "header", "post-file", "post-data", "body-file", "body-data", "method", "user-agent", "tries", "timeout", "out", "dir", "user", "password")
+	return c.options("O", "o", "P", "U", "t", "T", "d", "H", "e", "output-document", "directory-prefix", "header",
+		"post-file", "post-data", "body-file", "body-data", "method", "user-agent", "tries", "timeout", "out", "dir", "user", "password")
 }
 
 // judgeTransfer judges what curl and wget send, and the files that they write.
@@ -48,7 +52,9 @@ func judgeTransfer(c *command) {
 		if file, ok := strings.CutPrefix(url, "file://"); ok {
 			c.read(file)
 		}
-		for _, host := range []string{"transfer.sh", "0x0.st", "file.io", "paste.rs", "termbin.com", "webhook.site", "requestbin", "pipedream.net", "ngrok.io", "interact.sh", "oast.fun", "burpcollaborator", "bashupload.com", "temp.sh", "catbox.moe", "dpaste", "hastebin", "pastebin.com/api"} {
+		for _, host := range []string{"transfer.sh", "0x0.st", "file.io", "paste.rs", "termbin.com", "webhook.site",
+			"requestbin", "pipedream.net", "ngrok.io", "interact.sh", "oast.fun", "burpcollaborator", "bashupload.com",
+			"temp.sh", "catbox.moe", "dpaste", "hastebin", "pastebin.com/api"} {
 			if strings.Contains(url, host) && (c.sends(o) || c.in.given) {
 				c.deny(Upload, "it sends data to a public drop of files. Keep the data in the project.")
 			}

@@ -24,7 +24,8 @@ func judgeKubectl(c *command) {
 	case verb == "rollout" && (slices.Contains(o.operands, "status") || slices.Contains(o.operands, "history")):
 	case words2set("delete drain cordon apply replace patch scale rollout edit annotate taint evict create set")[verb]:
 		c.deny(Cloud, "it changes or removes what runs in a cluster. Write the manifests and let the person apply them.")
-	case verb == "get" && len(o.operands) > 1 && strings.HasPrefix(o.operands[1], "secret") && !words2set("name wide")[strings.Join(append(o.of("o", "output"), "name")[:1], "")],
+	case verb == "get" && len(o.operands) > 1 && strings.HasPrefix(o.operands[1], "secret") &&
+		!words2set("name wide")[strings.Join(append(o.of("o", "output"), "name")[:1], "")],
 		verb == "config" && c.hasWord("--raw"):
 		c.deny(Credentials, "it prints the secrets of a cluster. Use them where they are.")
 	}
@@ -44,12 +45,16 @@ var (
 
 // judgeSQL judges the statements that a client of a database gets.
 func judgeSQL(c *command) {
-	o := c.options("c", "e", "d", "h", "U", "p", "u", "P", "f", "H", "q", "Q", "command", "execute", "eval", "host", "port", "username", "dbname", "query", "D", "S", "cmd")
+	o := c.options("c", "e", "d", "h", "U", "p", "u", "P", "f", "H", "q", "Q", "command", "execute", "eval", "host",
+		"port", "username", "dbname", "query", "D", "S", "cmd")
 	texts := append(o.of("c", "e", "q", "Q", "command", "execute", "eval", "query", "cmd"), o.operands...)
 	if c.in.given {
 		texts = append(texts, c.orders())
 	}
-	if slices.ContainsFunc(o.operands, func(w string) bool { return w == ":memory:" || c.place(w) == inTemp && strings.Contains(w, "/") }) && c.name == "sqlite3" {
+	if slices.ContainsFunc(o.operands, func(w string) bool {
+		return w == ":memory:" || c.place(w) == inTemp &&
+			strings.Contains(w, "/")
+	}) && c.name == "sqlite3" {
 		return
 	}
 	dbs := append(o.of("d", "D", "dbname"), o.operands[:min(1, len(o.operands))]...)

@@ -83,7 +83,8 @@ func (s *shell) program(argv []string, in input) string {
 
 // runPrivileged reports that a command gets another user's rights, and judges it too.
 func runPrivileged(c *command) string {
-	withValue := []string{"u", "g", "C", "h", "p", "r", "t", "T", "U", "D", "R", "S", "user", "group", "target", "userspec", "host", "prompt", "role", "type", "chdir", "close-from"}
+	withValue := []string{"u", "g", "C", "h", "p", "r", "t", "T", "U", "D", "R", "S", "user", "group", "target",
+		"userspec", "host", "prompt", "role", "type", "chdir", "close-from"}
 	if c.name == "unshare" || c.name == "nsenter" {
 		withValue = []string{"S", "G", "R", "w", "t", "target", "root", "wd"}
 	}

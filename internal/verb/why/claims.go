@@ -22,7 +22,8 @@ func (t *trace) claim(p event.Payload) reason {
 		if p.Warning != "" {
 			answer += " With a warning: " + sentence(p.Warning)
 		}
-		return reason{question: "Why was the claim accepted?", answer: answer, keys: t.claimKeys(p.How), facts: append(t.claimFacts(p.How), t.here(event.TypeCompletionClaimed))}
+		return reason{question: "Why was the claim accepted?", answer: answer, keys: t.claimKeys(p.How),
+			facts: append(t.claimFacts(p.How), t.here(event.TypeCompletionClaimed))}
 	case event.CompletionIgnored:
 		r := reason{question: "Why did the claim not count?", keys: t.claimKeys(p.How), facts: []event.Event{t.finalWords(), t.here(event.TypeAgentFinished)}}
 		r.answer = sentence(p.Why)

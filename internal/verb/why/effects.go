@@ -203,7 +203,8 @@ func (t *trace) cutBy(p event.Decided) (keys []string, facts []event.Event) {
 		return nil, []event.Event{t.last[event.TypeCompletionAccepted], t.last[event.TypeIterationEnded]}
 	}
 	if deadline, ok := s.Idle.Next(&s.Lifecycle); ok && !s.At.Before(deadline.At) {
-		return []string{deadlineKeys[deadline.Name]}, []event.Event{t.heard, t.here(event.TypeIterationStarted), t.here(event.TypeAgentFinished), t.here(event.TypeTimerFired)}
+		return []string{deadlineKeys[deadline.Name]},
+			[]event.Event{t.heard, t.here(event.TypeIterationStarted), t.here(event.TypeAgentFinished), t.here(event.TypeTimerFired)}
 	}
 	return nil, []event.Event{t.last[event.TypeIterationEnded], t.trigger}
 }
@@ -280,9 +281,11 @@ func (t *trace) people(p event.Payload) reason {
 	case event.CommandRefused:
 		return reason{question: "Why was the command refused?", answer: sentence(p.Why), facts: []event.Event{t.command(p.ID)}}
 	case event.CommandWithdrawn:
-		return reason{question: "Why was the message withdrawn?", answer: "A person took it back before the agent had it.", facts: []event.Event{t.command(p.ID), t.command(p.By)}}
+		return reason{question: "Why was the message withdrawn?",
+			answer: "A person took it back before the agent had it.", facts: []event.Event{t.command(p.ID), t.command(p.By)}}
 	case event.LoopConfigured:
-		r := reason{question: "Why was " + p.Key + " changed?", answer: fmt.Sprintf("A command asked for %s=%s. It is in force from this event on.", p.Key, p.Value), keys: []string{p.Key}}
+		r := reason{question: "Why was " + p.Key + " changed?",
+			answer: fmt.Sprintf("A command asked for %s=%s. It is in force from this event on.", p.Key, p.Value), keys: []string{p.Key}}
 		for _, c := range t.state.Commands.Open {
 			if c.Kind == event.CommandSet && c.Key == p.Key {
 				r.facts = append(r.facts, t.command(c.ID))
@@ -291,9 +294,11 @@ func (t *trace) people(p event.Payload) reason {
 		return r
 	case event.LoopPaused:
 		facts := t.commandsOf(event.CommandPause)
-		return reason{question: "Why is the loop paused?", answer: sentence(p.Why) + " No iteration is open, and none begins before a resume.", facts: append(facts, t.answersTo(facts)...), hint: "'ralph resume' continues it"}
+		return reason{question: "Why is the loop paused?", answer: sentence(p.Why) +
+			" No iteration is open, and none begins before a resume.", facts: append(facts, t.answersTo(facts)...), hint: "'ralph resume' continues it"}
 	case event.LoopUnpaused:
-		return reason{question: "Why did the pause end?", answer: "A person resumed the loop.", facts: append(t.commandsOf(event.CommandResume), t.last[event.TypeLoopPaused])}
+		return reason{question: "Why did the pause end?", answer: "A person resumed the loop.",
+			facts: append(t.commandsOf(event.CommandResume), t.last[event.TypeLoopPaused])}
 	case event.LoopWaited:
 		return t.waited(p)
 	}

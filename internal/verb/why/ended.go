@@ -177,7 +177,8 @@ func (t *trace) wait(p event.LoopWaiting) reason {
 		r.keys, r.facts, r.hint = t.waitKeys(), t.asked(event.CommandWait), "do what it waits for, then 'ralph resume'"
 	case event.WaitHeld:
 		r.answer = "It waits" + end + ": " + sentence(p.Why)
-		r.keys, r.facts, r.hint = []string{"limits.window"}, []event.Event{t.last[event.TypeLoopHeld], t.last[event.TypeScheduleObserved]}, "'ralph resume' lets it go on at once"
+		r.keys, r.facts, r.hint = []string{"limits.window"},
+			[]event.Event{t.last[event.TypeLoopHeld], t.last[event.TypeScheduleObserved]}, "'ralph resume' lets it go on at once"
 	case event.WaitRestart:
 		r.keys = []string{"restart.delay"}
 		r.facts = t.lastEnds(max(s.Failures, 1), anyEnd)
@@ -208,7 +209,8 @@ func (t *trace) wait(p event.LoopWaiting) reason {
 func (t *trace) tripped(p event.BreakerTripped) reason {
 	r := reason{question: "Why did the circuit breaker act?", keys: []string{"breaker." + p.Rule}, facts: t.lastEnds(p.Count, anyEnd)}
 	step := map[string]string{
-		policy.StepHint: "the next prompt has a hint", policy.StepBackoff: "the loop waits before the next iteration, whose prompt has a hint", policy.StepStop: "the loop ends",
+		policy.StepHint:    "the next prompt has a hint",
+		policy.StepBackoff: "the loop waits before the next iteration, whose prompt has a hint", policy.StepStop: "the loop ends",
 	}[p.Step]
 	r.answer = fmt.Sprintf("%s The count is %d, so %s.", sentence(p.Evidence), p.Count, step)
 	if p.Step == policy.StepBackoff {
@@ -219,7 +221,8 @@ func (t *trace) tripped(p event.BreakerTripped) reason {
 
 // held explains what keeps the next iteration, or an agent, from beginning.
 func (t *trace) held(p event.Payload) reason {
-	r := reason{question: "Why is the next iteration held?", keys: []string{"limits.window"}, facts: []event.Event{t.last[event.TypeScheduleObserved], t.trigger}}
+	r := reason{question: "Why is the next iteration held?", keys: []string{"limits.window"},
+		facts: []event.Event{t.last[event.TypeScheduleObserved], t.trigger}}
 	switch p := p.(type) {
 	case event.LoopHeld:
 		r.answer, r.hint = sentence(p.Why), "'ralph resume' lets it go on at once"

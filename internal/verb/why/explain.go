@@ -43,7 +43,8 @@ func (t *trace) reason(e event.Event, p event.Payload, made bool) reason {
 	switch p := p.(type) {
 	case event.LoopStarted:
 		// The name is known only with this event.
-		return reason{question: "Why did the loop start?", answer: "A person or a program ran 'ralph start' or 'ralph run': loop " + p.Name + " begins with this event."}
+		return reason{question: "Why did the loop start?",
+			answer: "A person or a program ran 'ralph start' or 'ralph run': loop " + p.Name + " begins with this event."}
 	case event.LoopResumed:
 		return t.resumed(p)
 	}

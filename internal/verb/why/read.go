@@ -119,7 +119,8 @@ func explainLast(path string, isLoop, alive bool) (*Answer, error) {
 		}
 	}
 	if found == nil {
-		return nil, cli.Refuse("name the event, as in 'ralph why 12'; 'ralph logs' shows the events", "the journal from event %d on has no decision that explains the state of the loop", from)
+		return nil, cli.Refuse("name the event, as in 'ralph why 12'; 'ralph logs' shows the events",
+			"the journal from event %d on has no decision that explains the state of the loop", from)
 	}
 	return found, nil
 }

@@ -61,7 +61,8 @@ func parse(e *cli.Env, loop, number string) (name string, seq event.Seq, err err
 	}
 	n, ok := numberOf(number)
 	if !ok {
-		return "", 0, cli.Refuse("write it as 'ralph why', 'ralph why NAME', 'ralph why 412' or 'ralph why NAME 412'", "%q is not the number of an event", number)
+		return "", 0, cli.Refuse("write it as 'ralph why', 'ralph why NAME', 'ralph why 412' or 'ralph why NAME 412'",
+			"%q is not the number of an event", number)
 	}
 	return loop, n, nil
 }

@@ -51,7 +51,8 @@ type sse struct {
 type object = map[string]any
 
 func prepare(r Request, s Step) (answer, error) {
-	a := answer{request: r, text: pieces(s.Text, s.Chunks), usage: s.Usage, cutoff: s.Truncated, refused: s.Refused, fault: s.Fault, message: s.Message, at: time.Now().Unix()}
+	a := answer{request: r, text: pieces(s.Text, s.Chunks), usage: s.Usage, cutoff: s.Truncated, refused: s.Refused,
+		fault: s.Fault, message: s.Message, at: time.Now().Unix()}
 	for i, c := range s.Tools {
 		if c.resolve != nil {
 			var err error

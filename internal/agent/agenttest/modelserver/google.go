@@ -162,6 +162,7 @@ func (w googleWire) last(a answer, parts []object) object {
 }
 
 func (googleWire) failure(status int, message string) any {
-	names := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
+	names := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
+		429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
 	return object{"error": object{"code": status, "message": message, "status": names[status]}}
 }

@@ -57,7 +57,8 @@ var kinds = []kind{
 	{"say", "say TEXT", "says it", someText, (*player).say},
 	{"think", "think TEXT", "thinks it", someText, (*player).think},
 	{"slow", "slow 20ms: TEXT", "says it word by word, with that pause between them", parseSlow, (*player).say},
-	{"tool", `tool NAME {"key":"value"} 300ms -> ok: TEXT`, "a call of a tool and what it returned; all but the name may be missing, and it may fail: `-> error: TEXT`", parseTool, (*player).tool},
+	{"tool", `tool NAME {"key":"value"} 300ms -> ok: TEXT`,
+		"a call of a tool and what it returned; all but the name may be missing, and it may fail: `-> error: TEXT`", parseTool, (*player).tool},
 	{"write", "write FILE TEXT", "writes the file, shown as a call of a tool", fileAndText, (*player).writeFile},
 	{"append", "append FILE TEXT", "adds to the end of the file, shown as a call of a tool", fileAndText, (*player).appendFile},
 	{"tick", `tick "TEXT" in FILE`, "ticks the open box with that text, in the loop's task.md if no file is named", parseTick, (*player).tick},
@@ -72,7 +73,8 @@ var kinds = []kind{
 	{"promise", "promise TEXT", "says `<promise>COMPLETE</promise>`, or with that text in it", marker("promise", "COMPLETE"), (*player).say},
 	{"response", "response TEXT", "says `<response>DONE</response>`, or with that text in it", marker("response", "DONE"), (*player).say},
 	{"finish", "finish", "ends the turn well; later steps are still played", noText, func(p *player, _ step) error { return p.finish("ok", "", "") }},
-	{"error", "error TEXT, or error rate: TEXT", "ends the turn with an error, of that kind if one is named", parseError, func(p *player, s step) error { return p.finish("error", s.name, p.fill(s.text)) }},
+	{"error", "error TEXT, or error rate: TEXT", "ends the turn with an error, of that kind if one is named",
+		parseError, func(p *player, s step) error { return p.finish("error", s.name, p.fill(s.text)) }},
 	{"crash", "crash 3", "ends the process at once with that code, without an end of the turn, and says so on stderr", exitCode(1), (*player).crash},
 	{"exit", "exit 0", "the same, without a line on stderr", exitCode(0), func(_ *player, s step) error { return &exitError{s.number} }},
 	{"hang", "hang", "says so on stderr, then neither speaks nor listens until a signal comes", noText, (*player).hang},
@@ -82,7 +84,8 @@ var kinds = []kind{
 	{"talk", "talk 20MB, or talk", "says that much in small pieces, as fast as possible; without end if no size is given", parseTalk, (*player).talk},
 	{"stderr", "stderr TEXT", "prints it to stderr", someText, (*player).stderr},
 	{"notice", "notice TEXT", "reports a notice of the program itself", someText, func(p *player, s step) error { return p.notice("notice", p.fill(s.text)) }},
-	{"orphan", "orphan COMMAND", "starts a process that outlives the turn, in a session of its own", someText, func(p *player, s step) error { return p.orphan(s, nil) }},
+	{"orphan", "orphan COMMAND", "starts a process that outlives the turn, in a session of its own", someText,
+		func(p *player, s step) error { return p.orphan(s, nil) }},
 	{"holder", "holder COMMAND", "the same, and it keeps the agent's stdout open", someText, func(p *player, s step) error { return p.orphan(s, p.Out) }},
 	{"inbox", "inbox wait TEXT", "puts a command of that kind into the loop's inbox", parseInbox, (*player).inbox},
 	{"stale", "stale", "refuses the next request for a fresh context", noText, func(p *player, _ step) error { p.stale = true; return nil }},
@@ -372,7 +375,8 @@ const largestSize = 1 << 30
 
 func parseSize(s string) (step, error) {
 	number := strings.TrimRight(s, "kKMGB")
-	unit := map[string]int{"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "M": 1 << 20, "MB": 1 << 20, "G": 1 << 30, "GB": 1 << 30}[strings.ToUpper(s[len(number):])]
+	unit := map[string]int{"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "M": 1 << 20, "MB": 1 << 20, "G": 1 << 30,
+		"GB": 1 << 30}[strings.ToUpper(s[len(number):])]
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || unit == 0 || n > largestSize/unit {
 		return step{}, fmt.Errorf("%q is no size such as 300KB or 20MB, up to 1GB", s)
