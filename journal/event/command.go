@@ -15,7 +15,7 @@ const (
 	CommandKill     CommandKind = "kill"      // end the agent's processes at once, without asking, and the loop with them
 	CommandWait     CommandKind = "wait"      // from the agent: finish the present iteration and begin no other until a person resumes; Text says what for
 	CommandBlocked  CommandKind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
-	CommandAsk      CommandKind = "ask"       // from the agent: ask a person Text and work on; Choices are answers, and with Blocks the work is not done without one
+	CommandAsk      CommandKind = "ask"       // from the agent: ask a person Text and work on; Choices are answers; with Blocks the work needs one
 	CommandAnswer   CommandKind = "answer"    // answer question number Question with Text, which is given to the agent as a steer is
 	CommandWithdraw CommandKind = "withdraw"  // take back the message with the id Key, else the sender's last one, unless the agent has it
 )
