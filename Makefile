@@ -37,7 +37,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed bench floors cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed bench floors cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -72,6 +72,9 @@ race-all: ## all unit tests under the race detector, and the stories (20 minutes
 
 script: ## stories of the whole program (testdata/script), of its screens, and the commands of the pages
 	$(GO) test -timeout 18m ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard|TestNothingIsLost' -count=1
+
+core: ## the stories that need no front end, played with a program that links none (-tags ralph_core)
+	$(GO) test -timeout 18m ./cmd/ralph -run TestCoreStories -count=1
 
 long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1
