@@ -117,7 +117,6 @@ func tenth(seed uint64) scenario {
 // outside is what a loop may have to wait for.
 type outside struct {
 	w        *world
-	began    bool
 	ended    bool // the other loop
 	died     bool // its runner, for the moment
 	used     []used

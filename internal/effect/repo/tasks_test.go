@@ -194,17 +194,6 @@ func TestFailingHookBeforeFirstCommit(t *testing.T) {
 	}
 }
 
-// index is what git's index holds, with its time of change.
-func (w tree) index() string {
-	w.T.Helper()
-	path := filepath.Join(w.Dir, ".git/index")
-	content, err := os.ReadFile(path)
-	must(w.T, err)
-	info, err := os.Stat(path)
-	must(w.T, err)
-	return info.ModTime().String() + info.Mode().String() + string(content)
-}
-
 func TestHooksMayChangeTheCommit(t *testing.T) {
 	t.Parallel()
 	w := born(t)

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,7 +109,7 @@ func TestReportRefusesOrPrints(t *testing.T) {
 	}
 	printed.Reset()
 	err := Report(e, append(found, Finding{"d", Fails, "impossible", "another way"}, Finding{"e", Fails, "never", ""}))
-	if f, ok := err.(*cli.Failure); !ok || f.Error() != "impossible" || f.Hint() != "another way" || f.Code != event.ExitUsage || printed.Len() > 0 {
+	if f, ok := errors.AsType[*cli.Failure](err); !ok || f.Error() != "impossible" || f.Hint() != "another way" || f.Code != event.ExitUsage || printed.Len() > 0 {
 		t.Errorf("%v, %q", err, printed.String())
 	}
 }
