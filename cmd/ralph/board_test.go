@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/board"
+	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
 // rows are the loops of a home by their names, with their facts.
-func rows(r *recorded, l *board.Loader) map[string]board.Loop {
+func rows(r *recorded, l *listing.Loader) map[string]listing.Loop {
 	r.t.Helper()
 	entries, err := os.ReadDir(registry.Folder(r.env.Home))
 	r.must(err)
@@ -26,7 +26,7 @@ func rows(r *recorded, l *board.Loader) map[string]board.Loop {
 	}
 	snapshot, err := l.Load(files)
 	r.must(err)
-	loops := map[string]board.Loop{}
+	loops := map[string]listing.Loop{}
 	for _, loop := range snapshot.Loops {
 		loops[loop.Name] = loop
 	}
@@ -69,10 +69,10 @@ func TestBoardReadsFacts(t *testing.T) {
 	registered := registry.Entry{Name: "gone", Dir: filepath.Join(died.env.Cwd, ".ralph", "gone"), Project: died.env.Cwd, ID: "x", Agent: "pi", Started: begin}
 	died.must(registry.Put(home, registered))
 
-	loader := board.NewLoader(works.env)
+	loader := listing.NewLoader(works.env)
 	for range 2 { // the second time from memory
 		loops := rows(works, loader)
-		for name, want := range map[string]board.Facts{
+		for name, want := range map[string]listing.Facts{
 			"works":   {Text: "bash  make test", Since: called},
 			"waits":   {Text: "Which schema:\nv1 or v2?", Since: asked},
 			"pauses":  {Text: "a person paused it", Hint: "p resumes it", Since: loops["pauses"].Facts.Since},
@@ -130,7 +130,7 @@ func TestBoardKnowsCostToday(t *testing.T) {
 				r.must(err)
 				r.must(os.WriteFile(filepath.Join(r.dir, "iterations", fmt.Sprintf("%03d.json", i+1)), text, 0o600))
 			}
-			loader := board.NewLoader(r.env)
+			loader := listing.NewLoader(r.env)
 			for range 2 {
 				got := "unknown"
 				if today := rows(r, loader)["one"].Today; today != nil {

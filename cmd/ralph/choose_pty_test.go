@@ -14,9 +14,9 @@ import (
 func TestStartAsksForAgent(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ verb, settings, keep, kept string }{
-		"a run, kept":          {"run", "", "y", "{\n  \"agent\": {\"command\": \"pi\"}\n}\n"},
+		"a run, kept":          {"run", "", "y", "{\n  \"agent\": \"pi\"\n}\n"},
 		"a start, not kept":    {"start", "", "n", ""},
-		"beside other setting": {"run", "{\n  \"maximumIterations\": 1\n}\n", "y", "{\n  \"agent\": {\"command\": \"pi\"},\n  \"maximumIterations\": 1\n}\n"},
+		"beside other setting": {"run", "{\n  \"maximumIterations\": 1\n}\n", "y", "{\n  \"agent\": \"pi\",\n  \"maximumIterations\": 1\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/hook"
-	"github.com/ralph-loop/ralph/internal/front/shellguard"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
+	"github.com/ralph-loop/ralph/internal/verb/shellguard"
 	"github.com/ralph-loop/ralph/render"
 )
 

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/hook"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
 )
 
 type hookVerb struct {

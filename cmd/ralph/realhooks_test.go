@@ -20,7 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
-	"github.com/ralph-loop/ralph/internal/front/hook"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/front/hook"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
 )
 
 // withRalph puts ralph, and a program of an agent, on the PATH of the environment: the plugin calls

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/logs"
+	"github.com/ralph-loop/ralph/internal/front/replay"
 	"github.com/ralph-loop/ralph/internal/verb/journaltool"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
@@ -49,7 +50,7 @@ func (v *replayVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	o := logs.ReplayOptions{From: v.From, Iterations: v.Iteration, Speed: speed}
+	o := replay.Options{From: v.From, Iterations: v.Iteration, Speed: speed}
 	src, err := logs.Open(e, v.Source)
 	if err != nil {
 		return err
@@ -59,21 +60,21 @@ func (v *replayVerb) Run(e *cli.Env) error {
 		return journaltool.Redecide(e, src, v.JSON)
 	case v.Cast != "":
 		view := render.Options{Color: v.Color != "never", Verbose: v.Verbose, Time: v.Time, Diffs: true, Location: time.Local}
-		return logs.Cast(e, src, o, logs.CastOptions{
+		return replay.Cast(e, src, o, replay.CastOptions{
 			File: v.Cast, Overwrite: v.Overwrite, Size: v.Size, Idle: v.Idle, View: view, Plain: v.Plain || v.Time,
 		})
 	}
-	if !v.Plain && !v.JSON && !v.Time && v.Lines == 0 && v.Color == "auto" && src.Plays(e) {
-		return logs.Play(e, src, o, v.Verbose)
+	if !v.Plain && !v.JSON && !v.Time && v.Lines == 0 && v.Color == "auto" && replay.Plays(e, src) {
+		return replay.Play(e, src, o, v.Verbose)
 	}
 	view := attach.ViewOptions{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), Color: v.Color}.New(e, e.Stdout)
-	return logs.Replay(src, view, o)
+	return replay.Run(src, view, o)
 }
 
 func (v *replayVerb) speed(terminal bool) (float64, error) {
 	switch {
 	case v.Speed != "":
-		return logs.ParseSpeed(v.Speed)
+		return replay.ParseSpeed(v.Speed)
 	case v.Cast != "":
 		return playback.RealTime, nil
 	case terminal && !v.JSON:

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/hook"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/render"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/hook"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
 	"github.com/ralph-loop/ralph/render"
 )
 

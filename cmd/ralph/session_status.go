@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
-	"github.com/ralph-loop/ralph/internal/front/hook"
+	"github.com/ralph-loop/ralph/internal/verb/hook"
 )
 
 type sessionStatusVerb struct {

@@ -30,23 +30,6 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// An exception that is no longer needed leaves the list.
-func TestExceptionsAreNeeded(t *testing.T) {
-	used := map[[2]string]bool{}
-	for _, p := range load(t) {
-		for _, f := range p.files {
-			for _, target := range ours(f.imports) {
-				used[[2]string{p.path, target}] = true
-			}
-		}
-	}
-	for _, edge := range exceptions {
-		if !used[edge] {
-			t.Errorf("%s no longer imports %s: take it from the list of exceptions in plan_test.go", edge[0], edge[1])
-		}
-	}
-}
-
 func TestPureFilesExist(t *testing.T) {
 	for path, rule := range pure {
 		for _, name := range slices.Concat(rule.only, rule.except) {

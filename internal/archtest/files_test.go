@@ -85,7 +85,7 @@ func remover(name string) string {
 func TestRemovalsAreKnown(t *testing.T) {
 	used := map[string]bool{}
 	eachText(t, func(name, text string) {
-		if !isProduct(name) || strings.HasPrefix(name, "internal/front/shellguard/") {
+		if !isProduct(name) || strings.HasPrefix(name, "internal/verb/shellguard/") {
 			return
 		}
 		for _, call := range removes.FindAllString(text, -1) {

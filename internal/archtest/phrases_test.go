@@ -24,7 +24,7 @@ var apart = map[string]string{
 	"render/running.go":    "what happens between two events",
 	"internal/verb/why/":   "why a rule decided so, from the state before the event",
 	"internal/verb/fleet/": "what the agent of a fleet says of its own work",
-	"internal/front/hook/": "what the hooks of an agent are answered",
+	"internal/verb/hook/":  "what the hooks of an agent are answered",
 }
 
 // otherTexts are texts of other places that are not about what the event means.

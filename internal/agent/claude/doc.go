@@ -53,7 +53,7 @@
 //
 // # Not here
 //
-// Processes and signals (internal/ground/process), hooks (internal/front/hook), what an outcome
+// Processes and signals (internal/ground/process), hooks (internal/verb/hook), what an outcome
 // means for the loop (internal/core/policy). A process is used for one iteration only: /clear as a
 // message was not tried.
 package claude

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -28,20 +29,20 @@ var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 func usd(amount float64) *float64 { return &amount }
 
 // loop returns a loop that began an hour ago.
-func loop(name string, edit func(*Loop)) Loop {
-	l := Loop{View: new(projector.View), Path: "~/" + name + "-project", Today: usd(0.42)}
+func loop(name string, edit func(*listing.Loop)) listing.Loop {
+	l := listing.Loop{View: new(projector.View), Path: "~/" + name + "-project", Today: usd(0.42)}
 	l.Call, l.Found.Name, l.Found.File, l.Found.Agent = name, name, "--"+name+".json", "claude"
 	l.Found.Head = registry.Summary{
 		Status: event.StatusRunning, Iteration: 3, MaximumIterations: 10, Since: now.Add(-62 * time.Minute),
 		At: now.Add(-3 * time.Minute), Cost: usd(1.2),
 	}
 	l.Found.Live.Alive, l.Found.Live.Since = true, l.Found.Head.Since
-	l.change(edit)
+	change(&l, edit)
 	return l
 }
 
 // change edits what was found of the loop, and makes a new view of that.
-func (l *Loop) change(edit func(*Loop)) {
+func change(l *listing.Loop, edit func(*listing.Loop)) {
 	before := *l.View
 	l.View = &before
 	edit(l)
@@ -51,8 +52,8 @@ func (l *Loop) change(edit func(*Loop)) {
 }
 
 // ended is a loop without a runner.
-func ended(reason event.Reason) func(*Loop) {
-	return func(l *Loop) {
+func ended(reason event.Reason) func(*listing.Loop) {
+	return func(l *listing.Loop) {
 		l.Found.Live.Alive = false
 		l.Found.Head.Status, l.Found.Head.Reason, l.Found.Head.At = reason.Status(), string(reason), now.Add(-26*time.Hour)
 		l.Today = usd(0)
@@ -60,53 +61,53 @@ func ended(reason event.Reason) func(*Loop) {
 }
 
 // machine has loops of every kind.
-func machine() []Loop {
-	loops := []Loop{
-		loop("parser", func(l *Loop) {
+func machine() []listing.Loop {
+	loops := []listing.Loop{
+		loop("parser", func(l *listing.Loop) {
 			l.Found.Head.Status, l.Found.Head.Waiting = event.StatusWaiting, "a person: Which schema is right?"
-			l.Facts = &Facts{Text: "Which of the two schemas is right: v1, as docs/schema.md has it, or v2, which the code uses?\nI have changed nothing yet.", Since: now.Add(-3 * time.Minute)}
+			l.Facts = &listing.Facts{Text: "Which of the two schemas is right: v1, as docs/schema.md has it, or v2, which the code uses?\nI have changed nothing yet.", Since: now.Add(-3 * time.Minute)}
 			l.Here = true
 		}),
-		loop("fonts", func(l *Loop) {
+		loop("fonts", func(l *listing.Loop) {
 			ended(event.ReasonBlocked)(l)
-			l.Facts = &Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop", Resumption: projector.Resumption{More: "up to 7 more iterations", Raise: map[string]string{"limits.cost": "3"}}}
+			l.Facts = &listing.Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop", Resumption: projector.Resumption{More: "up to 7 more iterations", Raise: map[string]string{"limits.cost": "3"}}}
 		}),
 		loop("login", ended(event.ReasonAuth)),
-		loop("killed", func(l *Loop) {
+		loop("killed", func(l *listing.Loop) {
 			l.Found.Live.Alive, l.Found.Died = false, true
-			l.Facts = &Facts{Text: "its runner died", Hint: "r resumes it"}
+			l.Facts = &listing.Facts{Text: "its runner died", Hint: "r resumes it"}
 		}),
-		loop("tests", func(l *Loop) {
-			l.Facts = &Facts{Text: "bash  go test ./... -count=1 -race -timeout 20m -run 'TestOfTheVeryLongName|TestOfAnotherOne'", Since: now.Add(-2 * time.Minute)}
+		loop("tests", func(l *listing.Loop) {
+			l.Facts = &listing.Facts{Text: "bash  go test ./... -count=1 -race -timeout 20m -run 'TestOfTheVeryLongName|TestOfAnotherOne'", Since: now.Add(-2 * time.Minute)}
 		}),
-		loop("curious", func(l *Loop) {
+		loop("curious", func(l *listing.Loop) {
 			l.Found.Head.Questions = 2
-			l.Facts = &Facts{Text: "Postgres or SQLite?", Asked: projector.Question{Number: 1, Choices: []string{"postgres", "sqlite"}}, Hint: "1 question more: 'ralph answer curious' lists them"}
+			l.Facts = &listing.Facts{Text: "Postgres or SQLite?", Asked: projector.Question{Number: 1, Choices: []string{"postgres", "sqlite"}}, Hint: "1 question more: 'ralph answer curious' lists them"}
 		}),
-		loop("limited", func(l *Loop) {
+		loop("limited", func(l *listing.Loop) {
 			l.Found.Head.Status, l.Found.Head.Waiting, l.Today, l.Found.Head.Cost = event.StatusWaiting, "rate limit until 2026-11-21T14:42:10Z", nil, nil
 		}),
-		loop("leaving", func(l *Loop) {
+		loop("leaving", func(l *listing.Loop) {
 			l.Found.Head.Status, l.Found.Head.Pending = event.StatusStopping, "stopping after iteration 3"
 		}),
-		loop("finished", func(l *Loop) {
+		loop("finished", func(l *listing.Loop) {
 			ended(event.ReasonPromise)(l)
-			l.Facts = &Facts{Text: "the agent gave the promise, and nothing is missing"}
+			l.Facts = &listing.Facts{Text: "the agent gave the promise, and nothing is missing"}
 		}),
 		loop("spent", ended(event.ReasonCost)),
-		loop("removed", func(l *Loop) {
+		loop("removed", func(l *listing.Loop) {
 			l.Found.Live.Alive, l.Found.Gone, l.Found.Head = false, true, registry.Summary{Status: event.StatusUnknown}
 			l.Today = nil
 		}),
 	}
-	sortLoops(loops)
+	listing.SortLoops(loops)
 	return loops
 }
 
-func modelOf(width, height int, loops ...Loop) *Model {
+func modelOf(width, height int, loops ...listing.Loop) *Model {
 	m := &Model{Theme: terminal.NewTheme(true, colorprofile.NoTTY), Project: "~/compiler"}
 	m.Resize(width, height)
-	m.Show(Snapshot{At: now, Loops: loops})
+	m.Show(listing.Snapshot{At: now, Loops: loops})
 	return m
 }
 
@@ -168,8 +169,8 @@ func TestScreens(t *testing.T) {
 // Loops over stories have a column of their own, which stays where the iteration does not fit.
 func TestStoriesHaveAColumn(t *testing.T) {
 	for _, width := range []int{40, 100} {
-		loops := append(machine(), loop("notes", func(l *Loop) { l.Found.Head.Stories, l.Found.Head.StoriesDone = 12, 7 }))
-		sortLoops(loops)
+		loops := append(machine(), loop("notes", func(l *listing.Loop) { l.Found.Head.Stories, l.Found.Head.StoriesDone = 12, 7 }))
+		listing.SortLoops(loops)
 		m := modelOf(width, 36, loops...)
 		checkScreen(t, m)
 		golden(t, fmt.Sprintf("stories-%d.txt", width), screen(m))
@@ -245,16 +246,16 @@ func TestEverySizeFits(t *testing.T) {
 }
 
 func TestChosenLoopIsOnScreen(t *testing.T) {
-	var loops []Loop
+	var loops []listing.Loop
 	for i := range 60 {
-		loops = append(loops, loop(fmt.Sprintf("loop%03d", i), func(l *Loop) {
-			l.Facts = &Facts{Text: strings.Repeat("what it does ", i%7)}
+		loops = append(loops, loop(fmt.Sprintf("loop%03d", i), func(l *listing.Loop) {
+			l.Facts = &listing.Facts{Text: strings.Repeat("what it does ", i%7)}
 			if i%3 == 0 {
 				ended(event.ReasonBlocked)(l)
 			}
 		}))
 	}
-	sortLoops(loops)
+	listing.SortLoops(loops)
 	for _, height := range []int{5, 9, 24, 60} {
 		m := modelOf(80, height, loops...)
 		for n, key := range slices.Concat(slices.Repeat([]string{"down"}, 70), slices.Repeat([]string{"up"}, 70), []string{"end", "home", "pgdown", "pgdown", "pgup"}) {
@@ -274,19 +275,19 @@ func TestChosenLoopIsOnScreen(t *testing.T) {
 
 // A loop that moves to another group stays chosen. If it vanishes, the one at its place is chosen.
 func TestChoiceFollowsLoop(t *testing.T) {
-	a, b, c := loop("a", func(*Loop) {}), loop("b", func(*Loop) {}), loop("c", func(*Loop) {})
+	a, b, c := loop("a", func(*listing.Loop) {}), loop("b", func(*listing.Loop) {}), loop("c", func(*listing.Loop) {})
 	m := modelOf(80, 24, a, b, c)
 	presses(m, "j")
-	b.change(ended(event.ReasonBlocked))
-	m.Show(Snapshot{At: now, Loops: []Loop{b, a, c}})
+	change(&b, ended(event.ReasonBlocked))
+	m.Show(listing.Snapshot{At: now, Loops: []listing.Loop{b, a, c}})
 	if m.chosen().Name != "b" {
 		t.Errorf("%s is chosen", m.chosen().Name)
 	}
-	m.Show(Snapshot{At: now, Loops: []Loop{a, c}})
+	m.Show(listing.Snapshot{At: now, Loops: []listing.Loop{a, c}})
 	if m.chosen().Name != "a" {
 		t.Errorf("%s is chosen", m.chosen().Name)
 	}
-	m.Show(Snapshot{At: now})
+	m.Show(listing.Snapshot{At: now})
 	if m.chosen() != nil {
 		t.Error("a loop is chosen where none is")
 	}
@@ -379,10 +380,10 @@ func TestTextIsForItsLoop(t *testing.T) {
 	loops := machine()
 	m := modelOf(100, 40, loops...)
 	presses(m, "a", "'v2")
-	i := slices.IndexFunc(loops, func(l Loop) bool { return l.Name == "parser" })
-	loops[i].change(ended(event.ReasonStop))
-	sortLoops(loops)
-	m.Show(Snapshot{At: now, Loops: loops})
+	i := slices.IndexFunc(loops, func(l listing.Loop) bool { return l.Name == "parser" })
+	change(&loops[i], ended(event.ReasonStop))
+	listing.SortLoops(loops)
+	m.Show(listing.Snapshot{At: now, Loops: loops})
 	if text := screen(m); !strings.Contains(text, "parser has no runner. This text is for its next prompt") || !strings.Contains(text, "> v2") {
 		t.Errorf("the screen:\n%s", text)
 	}
@@ -393,7 +394,7 @@ func TestTextIsForItsLoop(t *testing.T) {
 		t.Errorf("%+v", effect)
 	}
 	presses(m, "home", "a", "'v2")
-	m.Show(Snapshot{At: now})
+	m.Show(listing.Snapshot{At: now})
 	if effect := presses(m, "enter"); effect.Do != Nothing || m.mode != browsing {
 		t.Errorf("%+v", effect)
 	}
@@ -402,8 +403,8 @@ func TestTextIsForItsLoop(t *testing.T) {
 // An answer is for the question that was shown when the person began to type it.
 func TestAnswerKeepsItsQuestion(t *testing.T) {
 	loops := machine()
-	parser := &loops[slices.IndexFunc(loops, func(l Loop) bool { return l.Name == "parser" })]
-	parser.change(func(l *Loop) { l.Found.Head.Awaited = 4 })
+	parser := &loops[slices.IndexFunc(loops, func(l listing.Loop) bool { return l.Name == "parser" })]
+	change(parser, func(l *listing.Loop) { l.Found.Head.Awaited = 4 })
 	begun := func() *Model {
 		m := modelOf(100, 40, loops...)
 		presses(m, "a", "'v2")
@@ -425,17 +426,17 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 
 	m = begun()
 	later := slices.Clone(loops)
-	i := slices.IndexFunc(later, func(l Loop) bool { return l.Name == "parser" })
-	later[i].change(func(l *Loop) {
+	i := slices.IndexFunc(later, func(l listing.Loop) bool { return l.Name == "parser" })
+	change(&later[i], func(l *listing.Loop) {
 		l.Found.Head.Awaited, l.Found.Head.Status, l.Found.Head.Waiting = 0, event.StatusRunning, ""
 	})
-	m.Show(Snapshot{At: now, Loops: later})
+	m.Show(listing.Snapshot{At: now, Loops: later})
 	answers(m, 4)
 
 	m = begun()
 	later = slices.Clone(loops)
-	later[i].change(func(l *Loop) { l.Found.Head.Awaited = 5 })
-	m.Show(Snapshot{At: now, Loops: later})
+	change(&later[i], func(l *listing.Loop) { l.Found.Head.Awaited = 5 })
+	m.Show(listing.Snapshot{At: now, Loops: later})
 	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser asks something else now") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
@@ -443,8 +444,8 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 
 	m = begun()
 	later = slices.Clone(loops)
-	later[i].change(ended(event.ReasonPromise))
-	m.Show(Snapshot{At: now, Loops: later})
+	change(&later[i], ended(event.ReasonPromise))
+	m.Show(listing.Snapshot{At: now, Loops: later})
 	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile") || !strings.Contains(screen(m), "Resume loop parser?") {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
@@ -455,10 +456,10 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 
 // An answer to the question of a loop that has ended is bound to it; the next runner takes it.
 func TestEndedLoopTakesAnswer(t *testing.T) {
-	l := loop("curious", func(l *Loop) {
+	l := loop("curious", func(l *listing.Loop) {
 		ended(event.ReasonPromise)(l)
 		l.Found.Head.Questions = 1
-		l.Facts = &Facts{Text: "May I?", Asked: projector.Question{Number: 3}}
+		l.Facts = &listing.Facts{Text: "May I?", Asked: projector.Question{Number: 3}}
 	})
 	m := modelOf(100, 24, l)
 	if text := screen(m); !strings.Contains(text, "1 question, completed 1d2h ago") || !strings.Contains(text, "May I?") {
@@ -473,18 +474,18 @@ func TestEndedLoopTakesAnswer(t *testing.T) {
 // The loops of a fleet are listed after it, in the group of the most urgent one. Only those that
 // need a person themselves are counted.
 func TestFleetStandsAsOne(t *testing.T) {
-	of := func(parent string, edit func(*Loop)) func(*Loop) {
-		return func(l *Loop) {
+	of := func(parent string, edit func(*listing.Loop)) func(*listing.Loop) {
+		return func(l *listing.Loop) {
 			l.Found.Parent, l.Found.ID = parent, l.Found.Name
 			edit(l)
 		}
 	}
 	m := modelOf(100, 24,
-		loop("other", func(l *Loop) { l.Found.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
-		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *Loop) { l.Found.ID = "fleet" }), loop("a", of("b", func(*Loop) {})), loop("b", of("a", func(*Loop) {})))
+		loop("other", func(l *listing.Loop) { l.Found.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
+		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *listing.Loop) { l.Found.ID = "fleet" }), loop("a", of("b", func(*listing.Loop) {})), loop("b", of("a", func(*listing.Loop) {})))
 	checkScreen(t, m)
 	golden(t, "fleet-100.txt", screen(m))
-	done := modelOf(100, 24, loop("story-1", of("fleet", ended(event.ReasonBlocked))), loop("fleet", func(l *Loop) { ended(event.ReasonPromise)(l); l.Found.ID = "fleet" }))
+	done := modelOf(100, 24, loop("story-1", of("fleet", ended(event.ReasonBlocked))), loop("fleet", func(l *listing.Loop) { ended(event.ReasonPromise)(l); l.Found.ID = "fleet" }))
 	if keys := strings.Join(done.browsingKeys(), " "); done.chosen().Name != "fleet" || !strings.Contains(keys, "d dismiss") {
 		t.Errorf("a fleet with a loop that needs a person has the keys %s", keys)
 	}
@@ -502,7 +503,7 @@ func TestUnbegunTaskIsGivenBack(t *testing.T) {
 // A loop that begins to need a person calls once; the person may look at another window.
 func TestLoopsCallPerson(t *testing.T) {
 	loops := machine()
-	names := func(calling []*Loop) (names string) {
+	names := func(calling []*listing.Loop) (names string) {
 		for _, l := range calling {
 			names += nameOf(l) + ": " + callOf(l) + "; "
 		}
@@ -512,19 +513,19 @@ func TestLoopsCallPerson(t *testing.T) {
 	for i := range loops {
 		switch l := &loops[i]; l.Name {
 		case "tests":
-			l.change(func(l *Loop) {
+			change(l, func(l *listing.Loop) {
 				l.Found.Head.Status, l.Found.Head.Waiting = event.StatusWaiting, "a person: Which\x1b[2J\none?"
 			})
 		case "limited":
-			l.change(ended(event.ReasonBlocked))
+			change(l, ended(event.ReasonBlocked))
 		case "leaving":
-			l.change(func(l *Loop) { l.Found.Head.Status, l.Found.Head.Pending = event.StatusPaused, "" })
+			change(l, func(l *listing.Loop) { l.Found.Head.Status, l.Found.Head.Pending = event.StatusPaused, "" })
 		}
 	}
-	if got := names(m.Show(Snapshot{At: now, Loops: loops})); got != "tests: Which one?; limited: blocked; " {
+	if got := names(m.Show(listing.Snapshot{At: now, Loops: loops})); got != "tests: Which one?; limited: blocked; " {
 		t.Errorf("%q", got)
 	}
-	if got := names(m.Show(Snapshot{At: now, Loops: loops})); got != "" {
+	if got := names(m.Show(listing.Snapshot{At: now, Loops: loops})); got != "" {
 		t.Errorf("again %q", got)
 	}
 }
@@ -590,7 +591,7 @@ func TestFiltersNarrowList(t *testing.T) {
 
 // Foreign text cannot control the terminal.
 func TestForeignTextIsCleaned(t *testing.T) {
-	l := loop("x", func(l *Loop) {
+	l := loop("x", func(l *listing.Loop) {
 		l.Call, l.Path, l.Found.Agent, l.Found.Head.Agent = "x\x1b[2J", "p\x1b]0;t\x07", "a\x1b[31m", ""
 		l.Found.Head.Status, l.Found.Head.Waiting = event.StatusWaiting, "a\x1b[2J limit"
 		l.Found.Head.Pending = ""
@@ -613,12 +614,12 @@ func TestScreenIsStillWithinMinute(t *testing.T) {
 	m := modelOf(120, 40, machine()...)
 	before := screen(m)
 	for second := range 50 {
-		m.Show(Snapshot{At: now.Add(time.Duration(second) * time.Second), Loops: machine()})
+		m.Show(listing.Snapshot{At: now.Add(time.Duration(second) * time.Second), Loops: machine()})
 		if got := screen(m); second < 10 && got != before {
 			t.Fatalf("after %d s:\n%s", second, got)
 		}
 	}
-	m.Show(Snapshot{At: now.Add(time.Minute), Loops: machine()})
+	m.Show(listing.Snapshot{At: now.Add(time.Minute), Loops: machine()})
 	if screen(m) == before {
 		t.Error("after a minute it is the same")
 	}
@@ -629,11 +630,11 @@ func TestOutcomeIsShownAWhile(t *testing.T) {
 	m := modelOf(80, 24, machine()...)
 	shows := func() bool { return strings.Contains(screen(m), "it is done") }
 	m.Say("it is done", false)
-	m.Show(Snapshot{At: now.Add(59 * time.Second), Loops: machine()})
+	m.Show(listing.Snapshot{At: now.Add(59 * time.Second), Loops: machine()})
 	if !shows() {
 		t.Error("it is gone too soon")
 	}
-	m.Show(Snapshot{At: now.Add(60 * time.Second), Loops: machine()})
+	m.Show(listing.Snapshot{At: now.Add(60 * time.Second), Loops: machine()})
 	if shows() {
 		t.Error("after a minute it is still there")
 	}
@@ -667,7 +668,7 @@ func TestTypedTextIsEdited(t *testing.T) {
 		"'one|ctrl+j|'two":                           "one\ntwo",
 		"'値段|backspace":                              "値",
 	} {
-		m := modelOf(80, 24, loop("x", func(*Loop) {}))
+		m := modelOf(80, 24, loop("x", func(*listing.Loop) {}))
 		presses(m, append([]string{"s"}, strings.Split(keys, "|")...)...)
 		if got := m.input.String(); got != want {
 			t.Errorf("%s: %q, want %q", keys, got, want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -148,7 +149,7 @@ func (m *Model) browsingKeys() []string {
 		switch {
 		case !l.Alive && questionOf(l) > 0:
 			keys = append(keys, "a answer and resume", "enter attach", "d dismiss", "r resume")
-		case !l.Alive && l.group == projector.NeedsYou:
+		case !l.Alive && l.Listed == projector.NeedsYou:
 			keys = append(keys, "enter attach", "r resume", "d dismiss", "a resume with a text")
 		case !l.Alive:
 			keys = append(keys, "enter attach", "r resume", "a resume with a text")
@@ -214,7 +215,7 @@ func (m *Model) card(s *Screen) {
 }
 
 // purpose says what happens to the text that is being typed.
-func (m *Model) purpose(l *Loop) string {
+func (m *Model) purpose(l *listing.Loop) string {
 	switch {
 	case m.mode == steering:
 		return "To the agent of " + nameOf(l) + ", now if it can be steered, else with its next prompt:"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -236,7 +237,7 @@ func (m *Model) typeTask(k Key) Effect {
 }
 
 // begin begins a question to the person about a loop.
-func (m *Model) begin(mode mode, l *Loop) {
+func (m *Model) begin(mode mode, l *listing.Loop) {
 	m.mode, m.input, m.about, m.asked, m.live = mode, line{}, l.Found.File, questionOf(l), l.Alive
 }
 
@@ -249,7 +250,7 @@ func digit(key string) int {
 }
 
 // choicesOf is how many answers the agent of a loop expects to what it asks.
-func choicesOf(l *Loop) int {
+func choicesOf(l *listing.Loop) int {
 	if l.Facts == nil || questionOf(l) != l.Facts.Asked.Number {
 		return 0
 	}
@@ -271,7 +272,7 @@ func (m *Model) choose(n int) {
 }
 
 // beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
-func (m *Model) beginAnswer(l *Loop) {
+func (m *Model) beginAnswer(l *listing.Loop) {
 	if l.Alive && !held(l) && questionOf(l) == 0 {
 		m.Say(nameOf(l)+" asks nothing; s steers its agent", true)
 		return
@@ -279,7 +280,7 @@ func (m *Model) beginAnswer(l *Loop) {
 	m.begin(answering, l)
 }
 
-func (m *Model) pauseOrResume(l *Loop) Effect {
+func (m *Model) pauseOrResume(l *listing.Loop) Effect {
 	switch {
 	case !l.Alive:
 		m.Say(nameOf(l)+" has no runner; r resumes it", true)
@@ -291,12 +292,12 @@ func (m *Model) pauseOrResume(l *Loop) Effect {
 }
 
 // held reports whether a loop has a runner that does nothing before a person resumes it.
-func held(l *Loop) bool {
+func held(l *listing.Loop) bool {
 	return l.WaitsForPerson() || l.Alive && l.Status == event.StatusPaused
 }
 
 // resumeLive resumes a loop that has a runner and is paused or waits for a person.
-func (m *Model) resumeLive(l *Loop) Effect {
+func (m *Model) resumeLive(l *listing.Loop) Effect {
 	if !held(l) {
 		m.Say(nameOf(l)+" is running: there is nothing to resume", true)
 		return Effect{}
@@ -304,7 +305,7 @@ func (m *Model) resumeLive(l *Loop) Effect {
 	return m.send(l, inbox.Command{Kind: inbox.Resume})
 }
 
-func (m *Model) send(l *Loop, commands ...inbox.Command) Effect {
+func (m *Model) send(l *listing.Loop, commands ...inbox.Command) Effect {
 	m.Say(fmt.Sprintf("%s: %s is being sent…", nameOf(l), commands[len(commands)-1].Kind), false)
 	return Effect{Do: Send, Loop: l.Found, Call: l.Call, Commands: commands}
 }
@@ -433,7 +434,7 @@ func (m *Model) confirmResume(k Key) Effect {
 	return m.resume(l, command)
 }
 
-func (m *Model) resume(l *Loop, commands ...inbox.Command) Effect {
+func (m *Model) resume(l *listing.Loop, commands ...inbox.Command) Effect {
 	if l.Alive { // another person was faster
 		return m.resumeLive(l)
 	}

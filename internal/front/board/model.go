@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
@@ -21,7 +22,7 @@ type Model struct {
 	Running       bool   // only loops that have a runner
 	Project       string // in which a new loop begins, short
 
-	snapshot Snapshot
+	snapshot listing.Snapshot
 	loaded   bool            // there was a snapshot
 	needed   map[string]bool // the entries' files of loops that need a person
 	items    []item
@@ -87,9 +88,9 @@ const (
 
 // Show takes the loops as they are now, and returns those that have begun to need a person since
 // the last time. The chosen loop stays chosen, wherever it is in the list.
-func (m *Model) Show(s Snapshot) (calling []*Loop) {
+func (m *Model) Show(s listing.Snapshot) (calling []*listing.Loop) {
 	needed := map[string]bool{}
-	sortLoops(s.Loops)
+	listing.SortLoops(s.Loops)
 	for i := range s.Loops {
 		if l := &s.Loops[i]; l.Group == projector.NeedsYou {
 			needed[l.Found.File] = true
@@ -107,7 +108,7 @@ func (m *Model) Show(s Snapshot) (calling []*Loop) {
 }
 
 // callOf says in one line why a loop needs a person.
-func callOf(l *Loop) string {
+func callOf(l *listing.Loop) string {
 	switch {
 	case l.Question != "":
 		return render.Clean(l.Question)
@@ -123,7 +124,7 @@ func callOf(l *Loop) string {
 }
 
 // questionOf is the number of the question that an answer to a loop is for; 0 if there is none.
-func questionOf(l *Loop) int {
+func questionOf(l *listing.Loop) int {
 	switch {
 	case l.Awaited > 0:
 		return l.Awaited
@@ -134,7 +135,7 @@ func questionOf(l *Loop) int {
 }
 
 // textOf is the question of a loop's agent as far as it was read.
-func textOf(l *Loop) string {
+func textOf(l *listing.Loop) string {
 	if l.Facts == nil || l.Facts.Asked.Number == 0 {
 		return ""
 	}
@@ -157,7 +158,7 @@ func (m *Model) arrange() {
 	for _, group := range projector.Groups {
 		rows := 0
 		m.items = append(m.items, item{kind: headItem, group: group})
-		for ; next < len(m.snapshot.Loops) && m.snapshot.Loops[next].group == group; next++ {
+		for ; next < len(m.snapshot.Loops) && m.snapshot.Loops[next].Listed == group; next++ {
 			if m.matches(&m.snapshot.Loops[next]) {
 				m.items = append(m.items, item{rowItem, group, next})
 				m.cells[next] = m.cellsOf(&m.snapshot.Loops[next])
@@ -177,7 +178,7 @@ func (m *Model) arrange() {
 }
 
 // matches reports whether a loop is shown.
-func (m *Model) matches(l *Loop) bool {
+func (m *Model) matches(l *listing.Loop) bool {
 	if m.Here && !l.Here || m.Running && !l.Alive {
 		return false
 	}
@@ -219,10 +220,10 @@ func (m *Model) keepSelection() {
 func (m *Model) fileOf(i int) string { return m.snapshot.Loops[m.items[i].loop].Found.File }
 
 // chosen is the chosen loop, or nil if none is shown.
-func (m *Model) chosen() *Loop { return m.shownLoop(m.selected) }
+func (m *Model) chosen() *listing.Loop { return m.shownLoop(m.selected) }
 
 // shownLoop is the loop of an entry's file, or nil if it is not shown.
-func (m *Model) shownLoop(file string) *Loop {
+func (m *Model) shownLoop(file string) *listing.Loop {
 	for _, it := range m.items {
 		if it.kind == rowItem && m.snapshot.Loops[it.loop].Found.File == file {
 			return &m.snapshot.Loops[it.loop]
@@ -232,7 +233,7 @@ func (m *Model) shownLoop(file string) *Loop {
 }
 
 // loopOf is the loop of an entry's file, also if no filter lets it be shown; nil if it is gone.
-func (m *Model) loopOf(file string) *Loop {
+func (m *Model) loopOf(file string) *listing.Loop {
 	for i := range m.snapshot.Loops {
 		if m.snapshot.Loops[i].Found.File == file {
 			return &m.snapshot.Loops[i]
@@ -323,4 +324,4 @@ func (m *Model) Lacking() bool {
 }
 
 // nameOf is what a loop is called on the screen.
-func nameOf(l *Loop) string { return render.Clean(l.Call) }
+func nameOf(l *listing.Loop) string { return render.Clean(l.Call) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/display"
+	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -28,8 +29,8 @@ type Options struct {
 
 // Run shows the board until the person leaves it.
 func Run(e *cli.Env, o Options) error {
-	loader := NewLoader(e)
-	model := &Model{Here: o.Here, Running: o.Running, Project: tilde(e.Root(), e.Variable("HOME"))}
+	loader := listing.NewLoader(e)
+	model := &Model{Here: o.Here, Running: o.Running, Project: listing.Tilde(e.Root(), e.Variable("HOME"))}
 	for {
 		p := &program{env: e, loader: loader, Model: model}
 		options := display.Options(e)
@@ -70,7 +71,7 @@ type program struct {
 	*Model
 
 	env    *cli.Env
-	loader *Loader
+	loader *listing.Loader
 
 	loading bool // a load is running
 	again   bool // another one has to follow at once
@@ -82,7 +83,7 @@ type program struct {
 // Messages.
 type (
 	loadedMsg struct {
-		snapshot Snapshot
+		snapshot listing.Snapshot
 		err      error
 		took     time.Duration
 	}
@@ -117,9 +118,9 @@ func (p *program) load() tea.Cmd {
 	}
 	p.loading, p.again = true, false
 	files := p.Visible()
-	read := func() (Snapshot, error) { return p.loader.Load(files) }
+	read := func() (listing.Snapshot, error) { return p.loader.Load(files) }
 	if !p.Model.loaded {
-		read = func() (Snapshot, error) { return p.loader.LoadFirst(firstFacts) }
+		read = func() (listing.Snapshot, error) { return p.loader.LoadFirst(firstFacts) }
 	}
 	return func() tea.Msg {
 		began := time.Now()

@@ -13,7 +13,7 @@ import (
 )
 
 // stateOf says in a word what a loop is, and since when or until when.
-func stateOf(l *Loop, now time.Time) string {
+func stateOf(l *listing.Loop, now time.Time) string {
 	since := l.At // without facts, its last event is what put it into this state
 	if l.Facts != nil && !l.Facts.Since.IsZero() {
 		since = l.Facts.Since
@@ -39,14 +39,14 @@ func stateOf(l *Loop, now time.Time) string {
 }
 
 // asking adds the questions to the state of a loop whose agent has some.
-func asking(l *Loop, state string) string {
+func asking(l *listing.Loop, state string) string {
 	if asks := listing.Asks(l.View); asks != "" {
 		return asks + ", " + state
 	}
 	return state
 }
 
-func liveState(l *Loop, since, now time.Time) string {
+func liveState(l *listing.Loop, since, now time.Time) string {
 	switch l.Status {
 	case event.StatusStarting:
 		return event.StatusStarting.String()
@@ -69,7 +69,7 @@ func liveState(l *Loop, since, now time.Time) string {
 }
 
 // endOf says how a loop ended, and in parentheses why, where the first word does not say it.
-func endOf(l *Loop) (end, why string) {
+func endOf(l *listing.Loop) (end, why string) {
 	switch reason := event.Reason(l.Reason); {
 	case reason == event.ReasonBlocked:
 		return "blocked", ""
@@ -80,7 +80,7 @@ func endOf(l *Loop) (end, why string) {
 }
 
 // iterationOf says how many iterations of how many are used. Refunded ones are not counted.
-func iterationOf(l *Loop) string {
+func iterationOf(l *listing.Loop) string {
 	switch count := cli.CountOf(l.Summary); {
 	case count.Begun == 0:
 		return "-"

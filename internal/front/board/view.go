@@ -56,9 +56,9 @@ const (
 	narrowest   = 8 // of a name or a state on a very narrow terminal
 )
 
-func (m *Model) cellsOf(l *Loop) []string {
+func (m *Model) cellsOf(l *listing.Loop) []string {
 	return []string{
-		strings.Repeat("  ", l.depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.View), listing.Cost(l.Today), listing.Cost(l.Cost),
+		strings.Repeat("  ", l.Depth) + nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.View), listing.Cost(l.Today), listing.Cost(l.Cost),
 		render.Clean(l.Agent), render.Clean(l.Path),
 	}
 }
@@ -71,7 +71,7 @@ func (m *Model) fit() []column {
 		{head: "TODAY", cell: todayCell, money: true}, {head: "TOTAL", cell: totalCell, money: true},
 		{head: "AGENT", cell: agentCell}, {head: "PROJECT", cell: projectCell, path: true},
 	}
-	if !slices.ContainsFunc(m.snapshot.Loops, func(l Loop) bool { return l.Stories > 0 }) {
+	if !slices.ContainsFunc(m.snapshot.Loops, func(l listing.Loop) bool { return l.Stories > 0 }) {
 		all = slices.Delete(all, storiesCell, storiesCell+1)
 	}
 	for i := range all {
@@ -296,7 +296,7 @@ func linesOf(group projector.Group, selected bool) int {
 	return 2
 }
 
-func (m *Model) stateStyle(l *Loop) terminal.Style {
+func (m *Model) stateStyle(l *listing.Loop) terminal.Style {
 	switch group := l.Group; {
 	case l.Died, l.Error != "", l.Status == "failed":
 		return m.Theme.Failure
@@ -309,7 +309,7 @@ func (m *Model) stateStyle(l *Loop) terminal.Style {
 }
 
 // textLines are the lines below a row: what the loop asks, does, or why it ended.
-func (m *Model) textLines(l *Loop, most int) []string {
+func (m *Model) textLines(l *listing.Loop, most int) []string {
 	if l.Facts == nil || l.Facts.Text == "" {
 		return nil
 	}
@@ -336,7 +336,7 @@ func (m *Model) textLines(l *Loop, most int) []string {
 }
 
 // choices are the answers that the agent of a loop expects, with the digits that take them.
-func (m *Model) choices(l *Loop) string {
+func (m *Model) choices(l *listing.Loop) string {
 	var parts []string
 	for i := range choicesOf(l) {
 		parts = append(parts, fmt.Sprintf("%d %s", i+1, l.Facts.Asked.Choices[i]))
@@ -345,7 +345,7 @@ func (m *Model) choices(l *Loop) string {
 }
 
 // doing says in one line what a loop does, and for how long if that is long.
-func (m *Model) doing(f *Facts, width int) string {
+func (m *Model) doing(f *listing.Facts, width int) string {
 	took := m.snapshot.At.Sub(f.Since)
 	if f.Since.IsZero() || took < shownAfter {
 		return render.Cut(f.Text, width)

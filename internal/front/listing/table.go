@@ -36,7 +36,7 @@ func Table(e *cli.Env, all []*projector.View, projects bool) []byte {
 		}
 		row := []string{name, status, cli.CountOf(v.Summary).Short(), units.Ago(now.Sub(v.Started)), v.Agent, Cost(v.Cost), Tokens(v)}
 		if projects {
-			row = append(row, tilde(v.Project, home))
+			row = append(row, Tilde(v.Project, home))
 		}
 		if stories {
 			row = slices.Insert(row, storiesColumn, Stories(v))
@@ -138,8 +138,9 @@ func statusStyle(status string) string {
 	return "\x1b[2m"
 }
 
-func tilde(path, home string) string {
-	if home != "" && strings.HasPrefix(path, home+string(os.PathSeparator)) {
+// Tilde shortens a path in the person's home folder.
+func Tilde(path, home string) string {
+	if home != "" && (path == home || strings.HasPrefix(path, home+string(os.PathSeparator))) {
 		return "~" + path[len(home):]
 	}
 	return path

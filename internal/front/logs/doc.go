@@ -1,4 +1,4 @@
-// Package logs prints, searches, follows, plays, records and exports journals: what the verbs logs,
-// replay and 'journal export' do. It reads events and links no engine; folding a journal again with
-// the rules of today is internal/verb/journaltool.
+// Package logs prints, searches, follows and exports journals: what the verbs logs and 'journal
+// export' do. It reads events and links no engine; folding a journal again with the rules of today
+// is internal/verb/journaltool.
 package logs

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/projector"
@@ -36,7 +35,7 @@ type shown struct {
 // survey lists the loops of this machine. Requests within a short time share one look at the disk.
 type survey struct {
 	env    *cli.Env
-	loader *board.Loader
+	loader *listing.Loader
 
 	mu     sync.Mutex
 	at     time.Time
@@ -93,7 +92,7 @@ func (s *survey) look() ([]Loop, error) {
 }
 
 // first returns the files of the first loops, and whether their facts are known.
-func first(loops []board.Loop) (files []string, known bool) {
+func first(loops []listing.Loop) (files []string, known bool) {
 	known = true
 	for _, l := range loops[:min(len(loops), mostFacts)] {
 		files = append(files, l.Found.File)

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/listing"
 )
 
 // Limits of a server.
@@ -63,7 +63,7 @@ func New(o Options) *Server {
 		s.visitors = append(s.visitors, newVisitor(o.Tokens.Full, true))
 	}
 	s.visitors = append(s.visitors, newVisitor(o.Tokens.ReadOnly, false))
-	s.loops = survey{env: o.Env, loader: board.NewLoader(o.Env)}
+	s.loops = survey{env: o.Env, loader: listing.NewLoader(o.Env)}
 	s.handler = s.protect(s.authenticate(s.guardWrites(s.routes())))
 	return s
 }

@@ -20,5 +20,5 @@
 //
 // # Not here
 //
-// The plugin itself (package plugin), and what its hooks answer (internal/front/hook).
+// The plugin itself (package plugin), and what its hooks answer (internal/verb/hook).
 package plugininstall

@@ -12,11 +12,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
-	"github.com/ralph-loop/ralph/internal/front/shellguard"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/trust"
+	"github.com/ralph-loop/ralph/internal/verb/shellguard"
 )
 
 // A guard is how tool calls of a session are judged.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/front/shellguard"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/verb/shellguard"
 )
 
 // permission calls the hook pre-tool-use, and returns the verdict and its reason.

@@ -1,9 +1,8 @@
-package board
+package listing
 
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -71,9 +70,9 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 		if v.Call = call(s); s.Name == "" {
 			v.Call = strings.Trim(strings.TrimSuffix(s.File, ".json"), "-")
 		}
-		loops = append(loops, Loop{View: v, Here: s.Project == root, Path: tilde(s.Project, home), Today: l.today(v, now)})
+		loops = append(loops, Loop{View: v, Here: s.Project == root, Path: Tilde(s.Project, home), Today: l.today(v, now)})
 	}
-	sortLoops(loops)
+	SortLoops(loops)
 	l.addFacts(loops, files, first)
 	return Snapshot{At: now, Loops: loops}, nil
 }
@@ -244,11 +243,4 @@ func factsOfEnded(v *projector.View) Facts {
 	}
 	f.Resumption = v.Resumption
 	return f
-}
-
-func tilde(path, home string) string {
-	if home != "" && (path == home || strings.HasPrefix(path, home+string(filepath.Separator))) {
-		return "~" + path[len(home):]
-	}
-	return path
 }

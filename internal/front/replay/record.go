@@ -1,4 +1,4 @@
-package logs
+package replay
 
 // This file records a replay as a file that terminal players play.
 
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -43,7 +44,7 @@ const castMost = 256 << 20
 
 // Cast records a part of a journal as an asciicast, with a marker for each iteration. What can be
 // read of a damaged journal is recorded, too.
-func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
+func Cast(e *cli.Env, src logs.Source, o Options, c CastOptions) error {
 	columns, rows, err := parseSize(c.Size)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 	if !c.View.Color {
 		colors = theme.ColorsOf([]string{"NO_COLOR=1", "TERM=xterm-256color"})
 	}
-	r := &recorder{ReplayOptions: o, idle: c.Idle, columns: columns, rows: rows}
+	r := &recorder{Options: o, idle: c.Idle, columns: columns, rows: rows}
 	if r.scene = newPlainScene(c.View); !c.Plain {
 		r.scene = &filmScene{rows: rows, film: tui.NewFilm(tui.FilmOptions{
 			Columns: columns, Rows: rows, Colors: colors, Verbose: c.View.Verbose, Location: c.View.Location,
@@ -116,7 +117,7 @@ func parseSize(text string) (columns, rows int, err error) {
 
 // recorder plays a journal without waiting, and writes down when it would have waited.
 type recorder struct {
-	ReplayOptions
+	Options
 	idle          time.Duration
 	columns, rows int
 	scene         scene
@@ -131,7 +132,7 @@ type recorder struct {
 	code   int
 }
 
-func (r *recorder) record(src Source) error {
+func (r *recorder) record(src logs.Source) error {
 	spans, err := filter.Iterations(r.Iterations)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/front/shellguard"
 	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/verb/shellguard"
 )
 
 // preToolUse judges a tool call before it runs. It has no opinion on a call that it allows: the

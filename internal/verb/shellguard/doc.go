@@ -30,5 +30,5 @@
 //
 // This is no sandbox. It catches mistakes and careless ideas of a model, not an attacker: a script
 // that is run by its name, a makefile and a program of any other language are not judged. The
-// format of hooks is in internal/front/hook.
+// format of hooks is in internal/verb/hook.
 package shellguard

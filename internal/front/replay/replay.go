@@ -1,4 +1,4 @@
-package logs
+package replay
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -16,8 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/render/playback"
 )
 
-// ReplayOptions say which part of a journal is shown again, and how fast.
-type ReplayOptions struct {
+// Options say which part of a journal is shown again, and how fast.
+type Options struct {
 	From       event.Seq // the first event
 	Iterations string    // as a person writes them
 	Speed      float64
@@ -35,8 +36,8 @@ func ParseSpeed(s string) (float64, error) {
 	return speed, nil
 }
 
-// Replay shows a part of a journal.
-func Replay(src Source, view render.Viewer, o ReplayOptions) error {
+// Run shows a part of a journal.
+func Run(src logs.Source, view render.Viewer, o Options) error {
 	iterations, err := filter.Iterations(o.Iterations)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func Replay(src Source, view render.Viewer, o ReplayOptions) error {
 // replayed yields the events to be shown. Earlier events are folded, so that the account at the end
 // is of the complete loop; if the beginning of the journal is gone, its first segment has their
 // account.
-func replayed(src Source, view render.Viewer, from event.Seq, iterations filter.Interval) iter.Seq2[event.Event, error] {
+func replayed(src logs.Source, view render.Viewer, from event.Seq, iterations filter.Interval) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		text, folding := view.(*plain.Text)
 		var past projector.Loop

@@ -1,4 +1,4 @@
-package logs
+package replay
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/display"
+	"github.com/ralph-loop/ralph/internal/front/logs"
 	"github.com/ralph-loop/ralph/internal/front/logs/filter"
 	"github.com/ralph-loop/ralph/render/tui"
 )
 
 // Plays reports whether a replay can be shown on the full screen: at a terminal where a program can
 // draw, of a folder, in which events can be found again.
-func (s Source) Plays(e *cli.Env) bool {
-	if s.pipe != nil || !e.Drawable() || !e.StdinIsTerminal() || e.Variable("CI") != "" {
+func Plays(e *cli.Env, s logs.Source) bool {
+	if s.Path == "" || !e.Drawable() || !e.StdinIsTerminal() || e.Variable("CI") != "" {
 		return false
 	}
 	info, err := os.Stat(filepath.Join(s.Path, "journal"))
@@ -23,7 +24,7 @@ func (s Source) Plays(e *cli.Env) bool {
 }
 
 // Play shows a replay on the full screen, with keys for pause, steps, speed and jumps.
-func Play(e *cli.Env, src Source, o ReplayOptions, verbose bool) error {
+func Play(e *cli.Env, src logs.Source, o Options, verbose bool) error {
 	spans, err := filter.Iterations(o.Iterations)
 	if err != nil {
 		return err

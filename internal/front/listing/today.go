@@ -1,4 +1,4 @@
-package board
+package listing
 
 import (
 	"encoding/json"

@@ -30,6 +30,6 @@
 // # Not here
 //
 // What is legal in tasks.json (internal/core/story), what a shell command does
-// (internal/front/shellguard), and what a loop does about an agent that stopped anyway: its runner
+// (internal/verb/shellguard), and what a loop does about an agent that stopped anyway: its runner
 // judges again.
 package hook

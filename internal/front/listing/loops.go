@@ -1,4 +1,4 @@
-package board
+package listing
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ type Loop struct {
 	Today *float64
 	Facts *Facts // nil if they were not read
 
-	group projector.Group // in which it is listed, with the loops around it and within it
-	depth int             // how many loops it is within
+	Listed projector.Group // the group in which it is listed, with the loops around it and within it
+	Depth  int             // how many loops it is within
 }
 
 // Facts are what a list does not say. They are read for the loops on the screen only.
@@ -39,11 +39,11 @@ type Snapshot struct {
 	Loops []Loop // in the order of the board
 }
 
-// sortLoops puts loops that need a person first, then those that work, then those that ended. In a
+// SortLoops puts loops that need a person first, then those that work, then those that ended. In a
 // group, those of this project come first. What ended last is the first of its group; others keep
 // their place as long as they are in it, and the one that began last is the first. Loops within
 // another one, such as those of a fleet, come right after it, in the group of the most urgent one.
-func sortLoops(loops []Loop) {
+func SortLoops(loops []Loop) {
 	slices.SortStableFunc(loops, func(a, b Loop) int {
 		return cmp.Or(
 			a.Group.Compare(b.Group),
@@ -67,7 +67,7 @@ func sortLoops(loops []Loop) {
 		}
 		placed[i] = true
 		l := alone[i]
-		l.group, l.depth = group, depth
+		l.Listed, l.Depth = group, depth
 		if loops = append(loops, l); l.ID == "" {
 			return
 		}
