@@ -22,7 +22,7 @@ type fleetVerb struct {
 	Conflicts string            `default:"agent" enum:"agent,person" help:"Who resolves a conflict of a merge: the agent that made the change, or a person."`
 	Set       map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"A setting of each loop; limits.cost, limits.tokens and limits.duration are those of the whole fleet."`
 	Trust     bool              `help:"Trust the settings of this project this once, whatever they run."`
-	Anyway    bool              `help:"Do not try the guardrails first. Without this flag, one that cannot run refuses the start."`
+	Anyway    bool              `help:"Skip the trial run of the guardrails, which refuses one that cannot run at all."`
 	Detach    bool              `short:"d" help:"Return once the fleet is running."`
 	JSON      bool              `help:"With --detach: print as JSON what was started."`
 }

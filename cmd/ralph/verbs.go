@@ -57,7 +57,7 @@ func core() cli.Commands {
 		{Name: "follow-up", Help: "Send the agent a message with its next prompt.", Group: cli.Sometimes, Verb: func() any { return new(followUpVerb) }},
 		{Name: "withdraw", Help: "Take back a message that the agent does not have yet.", Group: cli.Sometimes, Verb: func() any { return new(withdrawVerb) }},
 		{Name: "pause", Help: "Pause a loop after its iteration.", Group: cli.Sometimes, Verb: func() any { return new(pauseVerb) }},
-		{Name: "resume", Help: "Let a paused loop go on.", Group: cli.Sometimes, Verb: func() any { return new(resumeVerb) }},
+		{Name: "resume", Help: "Let a paused loop continue.", Group: cli.Sometimes, Verb: func() any { return new(resumeVerb) }},
 		{Name: "set", Help: "Change a setting of a running loop.", Group: cli.Sometimes, Verb: func() any { return new(setVerb) }},
 		{Name: "kill", Help: "End a loop and its agent at once.", Group: cli.Sometimes, Verb: func() any { return new(killVerb) }},
 		{Name: "logs", Help: "Print the events of a loop.", Group: cli.Sometimes, Verb: func() any { return new(logsVerb) }},

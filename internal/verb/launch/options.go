@@ -22,7 +22,7 @@ type Options struct {
 	Prompt              string            `often:"" short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
 	PromptFile          string            `often:"" short:"f" placeholder:"FILE" help:"Read the prompt from this file, again for each iteration."`
 	MaximumIterations   *int              `often:"" short:"m" placeholder:"N" help:"Stop after this many iterations."`
-	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"As --promise, but in <response>…</response>, and capital letters make no difference."`
+	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"As --promise, but in <response>…</response>, in capital letters or not."`
 	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
 	Agent               string            `often:"" short:"a" complete:"agent" placeholder:"AGENT" help:"The agent: a name in the settings, a command, or a list of them in JSON, in order of preference."`
@@ -39,7 +39,7 @@ type Options struct {
 	Sandbox             *string           `often:"" xor:"sandbox" placeholder:"MODE" help:"Run the agent in a sandbox of this mode; without a mode in docker-sandbox for Claude Code, else in the strongest that works here, if one does."`
 	NoSandbox           bool              `xor:"sandbox" help:"Run the agent in no sandbox, whatever the settings say."`
 	NoGuard             bool              `help:"Do not give Claude Code and Codex ralph's hooks: the guard, warnings of a full context window, checks before a stop."`
-	Anyway              bool              `help:"Do not try the guardrails first. Without this flag, one that cannot run refuses the start."`
+	Anyway              bool              `help:"Skip the trial run of the guardrails, which refuses one that cannot run at all."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"The same as --reflect.every."`
 	HelpAll             cli.AllFlags      `often:"" help:"Show all flags."`
