@@ -160,8 +160,8 @@ func tooWide(line string) int {
 	return 0
 }
 
-// Bounds of what a person reads at once. A line that a long text makes wide is no trouble, since the
-// text is read as one.
+// Bounds of what a person reads at once. A line that a long text makes wide is no trouble, since
+// the text is read as one.
 const (
 	widestCode  = 160 // columns; a tab counts as four
 	longText    = 60  // bytes of a literal
