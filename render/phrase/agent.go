@@ -72,7 +72,7 @@ func agentRetried(p event.AgentRetried, _ Known) Phrase {
 		text += fmt.Sprintf(" of %d", p.Max)
 	}
 	if p.Delay > 0 {
-		text += " in " + units.Span(milliseconds(p.Delay))
+		text += " in " + units.Span(units.Milliseconds(p.Delay))
 	}
 	return warning(text, p.Text).with(string(p.Kind))
 }
@@ -135,7 +135,7 @@ func strays(n int, ended []string) string {
 func agentExited(p event.AgentExited, _ Known) Phrase {
 	took := ""
 	if p.Took > 0 {
-		took = units.Span(milliseconds(p.Took))
+		took = units.Span(units.Milliseconds(p.Took))
 	}
 	said := quiet("the agent's process exited with code 0", "").with(took)
 	switch {

@@ -38,7 +38,7 @@ func GuardrailOutput(message string) string {
 }
 
 func guardrailEnded(p event.GuardrailEnded, _ Known) Phrase {
-	said := good("guardrail "+quoted(p.Name)+" "+Verdict(p), "").with(units.Span(milliseconds(p.Took)))
+	said := good("guardrail "+quoted(p.Name)+" "+Verdict(p), "").with(units.Span(units.Milliseconds(p.Took)))
 	if !p.OK {
 		if p.Action != "" {
 			said = said.with("fail action " + p.Action)

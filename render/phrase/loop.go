@@ -128,7 +128,7 @@ func iterationEnded(p event.IterationEnded, k Known) Phrase {
 		tone = ToneWarning
 	}
 	said := Phrase{tone, fmt.Sprintf("iteration %d %s", p.N, p.Outcome), nil, p.Error}
-	said = said.with(units.Span(milliseconds(p.Took)), ToolsUsed(p.Tools, k.ToolsFailed), Usage(p.Usage))
+	said = said.with(units.Span(units.Milliseconds(p.Took)), ToolsUsed(p.Tools, k.ToolsFailed), Usage(p.Usage))
 	switch p.Progress {
 	case event.ProgressYes:
 		said = said.with("progress")
@@ -167,7 +167,7 @@ func breakerTripped(p event.BreakerTripped, _ Known) Phrase {
 	case "hint":
 		next = "the next prompt says so"
 	case "backoff":
-		next = "the next iteration waits " + units.Span(milliseconds(p.Delay)) + ", and its prompt says so"
+		next = "the next iteration waits " + units.Span(units.Milliseconds(p.Delay)) + ", and its prompt says so"
 	default: // the end of the loop says it
 		said.Tone = ToneQuiet
 	}
@@ -180,7 +180,7 @@ func breakerTripped(p event.BreakerTripped, _ Known) Phrase {
 }
 
 func clockJumped(p event.ClockJumped, _ Known) Phrase {
-	return warning("the machine slept or its clock was set forward; no limit counts these "+units.Span(milliseconds(p.By)), "")
+	return warning("the machine slept or its clock was set forward; no limit counts these "+units.Span(units.Milliseconds(p.By)), "")
 }
 
 func notificationSent(p event.NotificationSent, _ Known) Phrase {

@@ -233,5 +233,3 @@ func lastLines(s string, n int) string {
 	}
 	return "\n" + strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -66,7 +66,7 @@ func (j judge) sentence() string {
 	case j.Status == event.StatusPaused:
 		return fmt.Sprintf("It is paused %s.", j.after())
 	case j.Open != nil:
-		return fmt.Sprintf("It works on iteration %s, %s after it began; this is its report so far.", j.number(), units.Span(milliseconds(j.Wall)))
+		return fmt.Sprintf("It works on iteration %s, %s after it began; this is its report so far.", j.number(), units.Span(units.Milliseconds(j.Wall)))
 	}
 	return fmt.Sprintf("It is %s %s; this is its report so far.", j.Status, j.after())
 }
@@ -127,9 +127,9 @@ func (j judge) after() string {
 		said = "after " + units.Quantity(n.Used(), "iteration")
 	}
 	if j.Begun == 0 || j.Open != nil {
-		return said + ", " + units.Span(milliseconds(j.Wall)) + " after it began"
+		return said + ", " + units.Span(units.Milliseconds(j.Wall)) + " after it began"
 	}
-	return said + " and " + units.Span(milliseconds(j.Wall))
+	return said + " and " + units.Span(units.Milliseconds(j.Wall))
 }
 
 func (j judge) number() string {
@@ -273,5 +273,3 @@ func said(commands []event.CommandReceived) string {
 	}
 	return units.Cut(strings.Join(texts, "; "), 200)
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

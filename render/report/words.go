@@ -61,7 +61,7 @@ func stateWord(s event.Status, died, damaged bool) string {
 }
 
 // Span spells milliseconds.
-func Span(ms int64) string { return units.Span(milliseconds(ms)) }
+func Span(ms int64) string { return units.Span(units.Milliseconds(ms)) }
 
 // Result says how an iteration ended.
 func (i *Iteration) Result() string {

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
@@ -171,5 +170,3 @@ func cleanEach(texts []string) (all []string) {
 	}
 	return all
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -135,7 +135,7 @@ func (b *Builder) guardrailEnded(e event.Event, p event.GuardrailEnded) {
 	if g.State = StateOK; !p.OK {
 		g.State = StateFailed
 	}
-	g.Code, g.TimedOut, g.Took = p.Code, p.TimedOut, milliseconds(p.Took)
+	g.Code, g.TimedOut, g.Took = p.Code, p.TimedOut, units.Milliseconds(p.Took)
 	g.Action, g.Log, g.Warning = render.Clean(p.Action), render.Clean(p.Log), clean(p.Warning)
 	if p.Message != nil {
 		g.Output = strings.Trim(clean(phrase.GuardrailOutput(p.Message.Text)), "\n")

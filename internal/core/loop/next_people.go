@@ -13,76 +13,110 @@ import (
 // answer answers every command that can be answered now. A message is answered when the agent has
 // it.
 func answer(s *State) []Decision {
-	var decisions []Decision
-	words, length := 0, 0
+	a := answers{State: s}
 	for _, c := range s.Commands.Open {
-		if c.Stale {
-			decisions = append(decisions, refuse(c.ID, "the signal was meant for the runner before")...)
-			continue
-		}
-		if c.Unauthorized != "" {
-			decisions = append(decisions, refuse(c.ID, c.Unauthorized)...)
-			continue
-		}
-		switch c.Kind {
-		case event.CommandAsk:
-			return append(decisions, ask(s, c)...) // one at a time: it takes the next number
-		case event.CommandAnswer, event.CommandSteer, event.CommandFollowUp:
-			if c.Kind == event.CommandAnswer && !c.Bound {
-				return append(decisions, bind(s, c)...) // one at a time: it may close what the next one answers
-			}
-			words, length = words+1, length+len(c.Text)
-			if words > policy.MaxOpen || length > policy.MaxBytes {
-				decisions = append(decisions, refuse(c.ID, tooMany)...)
-				length -= len(c.Text)
-			} else if c.Prompt != 0 && c.Prompt == s.Iteration && promptGiven(s) {
-				decisions = append(decisions, record(event.CommandDelivered{ID: c.ID, How: "prompt", Iteration: c.Prompt})...)
-			} else if c.Kind != event.CommandFollowUp && !c.Sent && !c.Held && c.Prompt == 0 &&
-				s.Phase == policy.Turning && s.Process.Live && !s.Commands.Stopping.EndsNow() {
-				decisions = append(decisions, record(event.Decided{Do: event.DoSteer, Command: c.ID, Iteration: s.Iteration, Why: "a person steers"})...)
-			}
-		case event.CommandWithdraw:
-			switch target, why := s.Commands.Withdrawn(c); {
-			case s.Phase == policy.Beginning: // the prompt that is being composed may have it
-				continue
-			case len(decisions) > 0: // which may send the message
-				return decisions
-			case why != "":
-				return refuse(c.ID, why)
-			default:
-				return record(event.CommandWithdrawn{ID: target.ID, By: c.ID, Text: units.Cut(units.FirstLine(target.Text), withdrawnMost)}, delivered(s, c.ID))
-			}
-		case event.CommandSet:
-			rules, err := policy.SetRule(s.Rules, c.Key, c.Val)
-			if err != nil {
-				decisions = append(decisions, refuse(c.ID, err.Error())...)
-				continue
-			}
-			// One at a time: the next one needs the rules that this one changes.
-			return append(decisions, record(event.LoopConfigured{Key: c.Key, Value: c.Val, Rules: rules}, delivered(s, c.ID))...)
-		case event.CommandResume:
-			switch {
-			case s.Wait != nil && s.Wait.For == event.WaitPerson:
-				return append(decisions, record(event.LoopWaited{For: event.WaitPerson}, delivered(s, c.ID))...)
-			case !s.Paused && (s.Hold != nil || s.Wait != nil && s.Wait.For == event.WaitHeld):
-				return append(decisions, record(event.LoopReleased{Person: true}, delivered(s, c.ID))...)
-			case s.Paused || s.Commands.Pausing:
-				return append(decisions, record(event.LoopUnpaused{}, delivered(s, c.ID))...)
-			}
-			decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
-		case event.CommandPause:
-			if question, _ := awaited(s); s.NeedsResume() && (s.Paused || question == 0) {
-				decisions = append(decisions, refuse(c.ID, "the loop is paused already")...)
-				continue
-			}
-			return append(decisions, record(delivered(s, c.ID))...)
-		case event.CommandStop, event.CommandStopNow, event.CommandKill, event.CommandWait, event.CommandBlocked:
-			return append(decisions, record(delivered(s, c.ID))...)
-		default:
-			decisions = append(decisions, refuse(c.ID, fmt.Sprintf("%q is not a command that this ralph knows", c.Kind))...)
+		if a.to(c) {
+			break
 		}
 	}
-	return decisions
+	return a.given
+}
+
+// answers are those that commands get in one step.
+type answers struct {
+	*State
+	given            []Decision
+	messages, length int // that wait for the agent
+}
+
+// to answers a command. last says that no later one is answered in this step: its answer depends on
+// what this one changes.
+func (a *answers) to(c policy.Message) (last bool) {
+	switch {
+	case c.Stale:
+		return a.refuse(c, "the signal was meant for the runner before")
+	case c.Unauthorized != "":
+		return a.refuse(c, c.Unauthorized)
+	}
+	switch c.Kind {
+	case event.CommandAsk: // it takes the next number
+		return a.add(true, ask(a.State, c))
+	case event.CommandAnswer, event.CommandSteer, event.CommandFollowUp:
+		return a.message(c)
+	case event.CommandWithdraw:
+		return a.withdraw(c)
+	case event.CommandSet:
+		rules, err := policy.SetRule(a.Rules, c.Key, c.Val)
+		if err != nil {
+			return a.refuse(c, err.Error())
+		}
+		return a.add(true, record(event.LoopConfigured{Key: c.Key, Value: c.Val, Rules: rules}, delivered(a.State, c.ID)))
+	case event.CommandResume:
+		return a.resume(c)
+	case event.CommandPause:
+		if question, _ := awaited(a.State); a.NeedsResume() && (a.Paused || question == 0) {
+			return a.refuse(c, "the loop is paused already")
+		}
+		return a.add(true, record(delivered(a.State, c.ID)))
+	case event.CommandStop, event.CommandStopNow, event.CommandKill, event.CommandWait, event.CommandBlocked:
+		return a.add(true, record(delivered(a.State, c.ID)))
+	}
+	return a.refuse(c, fmt.Sprintf("%q is not a command that this ralph knows", c.Kind))
+}
+
+func (a *answers) add(last bool, decisions []Decision) bool {
+	a.given = append(a.given, decisions...)
+	return last
+}
+
+func (a *answers) refuse(c policy.Message, why string) (last bool) {
+	return a.add(false, refuse(c.ID, why))
+}
+
+// message binds an answer to its question, steers the agent where it can be steered, and reports
+// what the prompt has delivered. Any other message waits.
+func (a *answers) message(c policy.Message) (last bool) {
+	if c.Kind == event.CommandAnswer && !c.Bound {
+		return a.add(true, bind(a.State, c)) // it may close what the next one answers
+	}
+	a.messages, a.length = a.messages+1, a.length+len(c.Text)
+	switch {
+	case a.messages > policy.MaxOpen || a.length > policy.MaxBytes:
+		a.length -= len(c.Text)
+		return a.refuse(c, tooMany)
+	case c.Prompt != 0 && c.Prompt == a.Iteration && promptGiven(a.State):
+		return a.add(false, record(event.CommandDelivered{ID: c.ID, How: "prompt", Iteration: c.Prompt}))
+	case c.Kind != event.CommandFollowUp && !c.Sent && !c.Held && c.Prompt == 0 &&
+		a.Phase == policy.Turning && a.Process.Live && !a.Commands.Stopping.EndsNow():
+		return a.add(false, record(event.Decided{Do: event.DoSteer, Command: c.ID, Iteration: a.Iteration, Why: "a person steers"}))
+	}
+	return false
+}
+
+func (a *answers) withdraw(c policy.Message) (last bool) {
+	target, why := a.Commands.Withdrawn(c)
+	switch {
+	case a.Phase == policy.Beginning: // the prompt that is being composed may have it
+		return false
+	case len(a.given) > 0: // which may send the message
+		return true
+	case why != "":
+		return a.add(true, refuse(c.ID, why))
+	}
+	text := units.Cut(units.FirstLine(target.Text), withdrawnMost)
+	return a.add(true, record(event.CommandWithdrawn{ID: target.ID, By: c.ID, Text: text}, delivered(a.State, c.ID)))
+}
+
+func (a *answers) resume(c policy.Message) (last bool) {
+	switch {
+	case a.Wait != nil && a.Wait.For == event.WaitPerson:
+		return a.add(true, record(event.LoopWaited{For: event.WaitPerson}, delivered(a.State, c.ID)))
+	case !a.Paused && (a.Hold != nil || a.Wait != nil && a.Wait.For == event.WaitHeld):
+		return a.add(true, record(event.LoopReleased{Person: true}, delivered(a.State, c.ID)))
+	case a.Paused || a.Commands.Pausing:
+		return a.add(true, record(event.LoopUnpaused{}, delivered(a.State, c.ID)))
+	}
+	return a.refuse(c, "the loop is not paused")
 }
 
 // withdrawnMost is how much of a withdrawn message its event repeats.

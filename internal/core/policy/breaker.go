@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -265,7 +266,7 @@ func (b *Breaker) tripped(p event.BreakerTripped, at time.Time) {
 	}
 	b.Hint = evidence
 	if p.Step == StepBackoff {
-		b.NotUntil = at.Add(milliseconds(p.Delay))
+		b.NotUntil = at.Add(units.Milliseconds(p.Delay))
 	}
 }
 

@@ -313,7 +313,7 @@ func (b *Budget) Until(r event.Rules) (time.Time, bool) {
 	if r.Limits.Duration <= 0 || !b.WaitingSince.IsZero() {
 		return time.Time{}, false
 	}
-	return b.Started.Add(r.Limits.Duration.Std()).Add(milliseconds(b.Waited)), true
+	return b.Started.Add(r.Limits.Duration.Std()).Add(units.Milliseconds(b.Waited)), true
 }
 
 // startWaiting begins a time in which the loop can do nothing.
@@ -337,7 +337,7 @@ func (b *Budget) Ran() time.Duration {
 	if !b.WaitingSince.IsZero() {
 		until = b.WaitingSince
 	}
-	return max(0, until.Sub(b.Started)-milliseconds(b.Waited))
+	return max(0, until.Sub(b.Started)-units.Milliseconds(b.Waited))
 }
 
 // Overspent says that the open iteration has used more than the limits allow; empty if it has not.
@@ -404,5 +404,3 @@ func (l *Lifecycle) Unreported(limit string) string {
 	}
 	return ""
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

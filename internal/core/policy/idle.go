@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -78,7 +79,7 @@ func (i *Idle) Apply(at time.Time, p event.Payload) {
 	case event.AgentParked, event.AgentExited:
 		i.Lingering = false
 	case event.AgentRetried:
-		i.Heard, i.Retries = at, at.Add(milliseconds(min(max(0, p.Delay), retryMost)))
+		i.Heard, i.Retries = at, at.Add(units.Milliseconds(min(max(0, p.Delay), retryMost)))
 	case event.AgentNoticed:
 		i.Heard = at
 		i.Lingering = i.Lingering || p.What == event.NoticeLingering
@@ -98,7 +99,7 @@ func (i *Idle) Apply(at time.Time, p event.Payload) {
 	case event.ClockJumped:
 		for _, from := range []*time.Time{&i.Began, &i.Heard, &i.Finished, &i.Retries} {
 			if !from.IsZero() {
-				*from = from.Add(milliseconds(max(0, p.By)))
+				*from = from.Add(units.Milliseconds(max(0, p.By)))
 			}
 		}
 	}

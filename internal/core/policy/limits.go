@@ -50,7 +50,7 @@ func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
 		*l = Limits{}
 	case event.ClockJumped:
 		if !l.Since.IsZero() {
-			l.Since = l.Since.Add(milliseconds(max(0, p.By)))
+			l.Since = l.Since.Add(units.Milliseconds(max(0, p.By)))
 		}
 	case event.LoopUnpaused, event.LoopWaited:
 		if resumedByPerson(p) {

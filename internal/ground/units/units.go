@@ -103,3 +103,6 @@ func Took(d time.Duration) string {
 	}
 	return Plain(d)
 }
+
+// Milliseconds is a duration as events have it.
+func Milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -317,5 +316,3 @@ func (t *trace) waited(p event.LoopWaited) reason {
 	}
 	return r
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

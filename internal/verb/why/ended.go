@@ -33,7 +33,7 @@ func (t *trace) end(p event.LoopEnded) reason {
 		}
 	case event.ReasonDuration:
 		if t.state.Budget.Waited > 0 {
-			r.answer += fmt.Sprintf(" %s in which it could do nothing are not counted.", units.Span(milliseconds(t.state.Budget.Waited)))
+			r.answer += fmt.Sprintf(" %s in which it could do nothing are not counted.", units.Span(units.Milliseconds(t.state.Budget.Waited)))
 		}
 	}
 	return r
