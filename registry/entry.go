@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -102,11 +102,11 @@ const maxSlug = 100
 // a file.
 func FileName(project, name string) string {
 	project = filepath.Clean(project)
-	slug := notInSlug.ReplaceAllString(project, "-")
+	slug := notInSlug().ReplaceAllString(project, "-")
 	slug = strings.TrimLeft(slug[max(0, len(slug)-maxSlug):], "-")
 	h := fnv.New64a()
 	h.Write([]byte(project))
 	return fmt.Sprintf("--%s-%012x--%s.json", slug, h.Sum64()>>16, name)
 }
 
-var notInSlug = regexp.MustCompile(`-?[^a-zA-Z0-9._-]+`)
+var notInSlug = units.Pattern(`-?[^a-zA-Z0-9._-]+`)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/ground/filewatch"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // A virtual machine does not have the loop's folder, in which the journal and the settings are. Its
@@ -185,7 +185,7 @@ func folderOfAgent(dir string) (*os.Root, error) {
 }
 
 // commandName is that of a command in an inbox.
-var commandName = regexp.MustCompile(`^[0-9A-Z]{26}\.json$`)
+var commandName = units.Pattern(`^[0-9A-Z]{26}\.json$`)
 
 // fetchCommands moves commands of the agent into its part of the loop's inbox, where the runner
 // finds them.
@@ -209,7 +209,7 @@ func (r *runner) fetchCommands() error {
 	defer listed.Close()
 	entries, err := listed.ReadDir(inbox.PassLimit)
 	for _, entry := range entries {
-		if !commandName.MatchString(entry.Name()) {
+		if !commandName().MatchString(entry.Name()) {
 			continue
 		}
 		content, failed := safefile.ReadIn(from, entry.Name(), inbox.MaxSize)

@@ -3,12 +3,12 @@ package codex
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -86,12 +86,12 @@ func (it item) input() []byte {
 }
 
 // shells are the words with which Codex runs what its model writes.
-var shells = regexp.MustCompile(`(?s)^(?:/\S*/)?(?:ba|z|da|k)?sh -l?c (.+)$`)
+var shells = units.Pattern(`(?s)^(?:/\S*/)?(?:ba|z|da|k)?sh -l?c (.+)$`)
 
 // scriptOf returns what the model wrote of a command that Codex gives to a shell, as one word in
 // the quotes of that shell; false for any other.
 func scriptOf(command string) (script string, ok bool) {
-	found := shells.FindStringSubmatch(command)
+	found := shells().FindStringSubmatch(command)
 	if found == nil {
 		return "", false
 	}

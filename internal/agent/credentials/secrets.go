@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // A loop's folder contains no known secret: config.json is redacted like the journal. The starter
@@ -83,14 +83,14 @@ func (e *WithheldError) Hint() string {
 	return fmt.Sprintf("set %s in the environment, or give %s again", e.Name, e.Key)
 }
 
-var withheld = regexp.MustCompile(`\[masked:([^\]\s]+)\]`)
+var withheld = units.Pattern(`\[masked:([^\]\s]+)\]`)
 
 // RestoreSecrets replaces the redacted parts of a setting's value from config.json by the secrets
 // in entries, which are NAME=value; the last one of a name wins. The error is a *WithheldError.
 func RestoreSecrets(key, value string, entries []string) (string, error) {
 	var missing error
-	restored := withheld.ReplaceAllStringFunc(value, func(mask string) string {
-		name := withheld.FindStringSubmatch(mask)[1]
+	restored := withheld().ReplaceAllStringFunc(value, func(mask string) string {
+		name := withheld().FindStringSubmatch(mask)[1]
 		for _, entry := range slices.Backward(entries) {
 			if is, found, _ := strings.Cut(entry, "="); found != "" && (is == name || is == redact.Variable(name)) {
 				if strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") { // JSON needs escapes

@@ -1,9 +1,9 @@
 package guardrail
 
 import (
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -202,9 +202,9 @@ func programs(words []string) runWords {
 
 // A shellToken is text in quotes, an escaped character, blanks or a redirection, an operator, or
 // other text.
-var shellToken = regexp.MustCompile("(?s)'([^']*)'?" + `|"((?:[^"\\]|\\.)*)"?|\\(.)` + "|([ \t\r<>]+)|([;&|()\n`])|([^'\"\\\\ \t\r<>;&|()\n`]+)")
+var shellToken = units.Pattern("(?s)'([^']*)'?" + `|"((?:[^"\\]|\\.)*)"?|\\(.)` + "|([ \t\r<>]+)|([;&|()\n`])|([^'\"\\\\ \t\r<>;&|()\n`]+)")
 
-var escapedByte = regexp.MustCompile(`(?s)\\(.)`)
+var escapedByte = units.Pattern(`(?s)\\(.)`)
 
 // simpleCommands cuts a command line at the shell's operators, and what is between them into words
 // without their quotes.
@@ -219,7 +219,7 @@ func simpleCommands(line string) [][]string {
 		words = append(words, word)
 		word = ""
 	}
-	for _, token := range shellToken.FindAllStringSubmatch(line, -1) {
+	for _, token := range shellToken().FindAllStringSubmatch(line, -1) {
 		switch blank, operator := token[4], token[5]; {
 		case blank != "":
 			endWord()
@@ -227,7 +227,7 @@ func simpleCommands(line string) [][]string {
 			endWord()
 			commands, words = append(commands, words), nil
 		default:
-			word += token[1] + escapedByte.ReplaceAllString(token[2], "$1") + token[3] + token[6]
+			word += token[1] + escapedByte().ReplaceAllString(token[2], "$1") + token[3] + token[6]
 		}
 	}
 	endWord()

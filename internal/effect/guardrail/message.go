@@ -3,7 +3,6 @@ package guardrail
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -26,12 +25,12 @@ func Truncate(text string, n int) string {
 	return string(runes)
 }
 
-var notSlug = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+var notSlug = units.Pattern(`[^a-zA-Z0-9]+`)
 
 // Slug returns a command as part of a file's name: its ASCII letters and digits, with one
 // underscore for everything between them, at most 50 characters. It is never empty.
 func Slug(command string) string {
-	slug := strings.Trim(notSlug.ReplaceAllString(command, "_"), "_")
+	slug := strings.Trim(notSlug().ReplaceAllString(command, "_"), "_")
 	return cmp.Or(strings.TrimRight(slug[:min(len(slug), slugSize)], "_"), "guardrail")
 }
 

@@ -1,13 +1,13 @@
 package registration
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/registry"
 )
 
-var notInName = regexp.MustCompile(`-?[^a-z0-9._-]+`)
+var notInName = units.Pattern(`-?[^a-z0-9._-]+`)
 
 // SlugName turns a branch or folder name into a valid loop name: lower case, runs of other
 // characters become one "-". A valid name is unchanged; a name without any valid character becomes
@@ -16,7 +16,7 @@ func SlugName(s string) string {
 	if registry.CheckName(s) == nil {
 		return s
 	}
-	slug := strings.TrimLeft(notInName.ReplaceAllString(strings.ToLower(s), "-"), "-._")
+	slug := strings.TrimLeft(notInName().ReplaceAllString(strings.ToLower(s), "-"), "-._")
 	slug = strings.TrimRight(slug[:min(len(slug), registry.MaxName)], ".-_")
 	if base, ok := strings.CutSuffix(slug, ".lock"); ok {
 		slug = base + "-lock"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,12 +207,12 @@ func (g Git) shortstat(ctx context.Context, verb string, args ...string) (Stat, 
 	return parseShortstat(line)
 }
 
-var shortstat = regexp.MustCompile(`^(?: (\d+) files? changed)?(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$`)
+var shortstat = units.Pattern(`^(?: (\d+) files? changed)?(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$`)
 
 // parseShortstat reads " 3 files changed, 10 insertions(+), 2 deletions(-)", in which each part may
 // be missing.
 func parseShortstat(line string) (Stat, error) {
-	found := shortstat.FindStringSubmatch(line)
+	found := shortstat().FindStringSubmatch(line)
 	if found == nil {
 		return Stat{}, fmt.Errorf("read git's count of changes: %.80q", line)
 	}

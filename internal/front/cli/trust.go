@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/trust"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -137,7 +137,7 @@ const headersKey = "telemetry.otlp.headers."
 // WithoutKeys masks the headers of the collector, and variables of agents whose names are those of
 // credentials. value is as [config.Text] prints it.
 func WithoutKeys(key, value string) string {
-	switch variable := agentVariable.FindStringSubmatch(key); {
+	switch variable := agentVariable().FindStringSubmatch(key); {
 	case variable != nil && redact.Name(variable[1]):
 		return "[masked:" + variable[1] + "]"
 	case strings.HasPrefix(key, headersKey):
@@ -147,7 +147,7 @@ func WithoutKeys(key, value string) string {
 }
 
 // agentVariable matches the key of a variable of an agent.
-var agentVariable = regexp.MustCompile(`^agents\.[^.]+\.env\.(.+)$`)
+var agentVariable = units.Pattern(`^agents\.[^.]+\.env\.(.+)$`)
 
 // Lines show the parts, each in a line, and what has changed since they were trusted.
 func (c TrustReview) Lines(parts []config.Part) []string {
@@ -205,14 +205,14 @@ func (e *Env) TrustsOnce(fingerprint string) (bool, error) {
 	if all, err := strconv.ParseBool(said); err == nil {
 		return all, nil
 	}
-	if !fingerprints.MatchString(said) {
+	if !fingerprints().MatchString(said) {
 		return false, Refuse("set it to 1, or leave it out", "%s is %q", TrustVariable, said)
 	}
 	return fingerprint != "" && slices.Contains(strings.Split(said, ","), fingerprint), nil
 }
 
 // fingerprints matches what Fingerprint returns, once or several times.
-var fingerprints = regexp.MustCompile(`^[0-9a-f]{64}(,[0-9a-f]{64})*$`)
+var fingerprints = units.Pattern(`^[0-9a-f]{64}(,[0-9a-f]{64})*$`)
 
 // Fingerprint identifies what is reviewed.
 func (c TrustReview) Fingerprint() string { return config.Fingerprint(c.Parts) }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -82,10 +82,10 @@ func (d *decoder) named(n node, value reflect.Value) *Error {
 // NamePattern matches the names of agents. They are parts of keys.
 const NamePattern = `^[\p{L}\p{Nd}_][\p{L}\p{Nd}_-]*$`
 
-var names = regexp.MustCompile(NamePattern)
+var names = units.Pattern(NamePattern)
 
 func checkName(key, name string) *Error {
-	if names.MatchString(name) {
+	if names().MatchString(name) {
 		return nil
 	}
 	return &Error{Key: key, Problem: fmt.Sprintf("%s: %s is no name of an agent", key, shorten(name)), advice: "a name has letters, digits, - and _ only"}

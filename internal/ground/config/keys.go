@@ -2,9 +2,9 @@ package config
 
 import (
 	"fmt"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,14 +195,14 @@ func lookUp(key string) (f *field, name, entry string) {
 	return nil, "", ""
 }
 
-var upperCase = regexp.MustCompile("[A-Z]")
+var upperCase = units.Pattern("[A-Z]")
 
 // envName is the variable of a dotted key: limits.exitGrace is RALPH_LIMITS_EXIT_GRACE.
 func envName(key string) string {
-	return "RALPH_" + strings.ToUpper(strings.ReplaceAll(upperCase.ReplaceAllString(key, "_$0"), ".", "_"))
+	return "RALPH_" + strings.ToUpper(strings.ReplaceAll(upperCase().ReplaceAllString(key, "_$0"), ".", "_"))
 }
 
-var listIndex = regexp.MustCompile(`\[\d+\]`)
+var listIndex = units.Pattern(`\[\d+\]`)
 
 // nearestKey returns the known key nearest to an unknown one, with its index in a list or the
 // agent's name.
@@ -211,7 +211,7 @@ func nearestKey(unknown string) string {
 	for _, f := range table() {
 		names = append(names, f.Name)
 	}
-	general, own := "[]", listIndex.FindString(unknown)
+	general, own := "[]", listIndex().FindString(unknown)
 	if parts := strings.SplitN(unknown, ".", 3); len(parts) == 3 && parts[0] == agentsKey {
 		general, own = anyAgent+".", join(agentsKey, parts[1])+"."
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/credentials"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -138,7 +138,7 @@ func shellNotice(e *cli.Env) string {
 }
 
 // versionPattern finds the version in "git version 2.39.5" and "2.1.329 (Claude Code)".
-var versionPattern = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*`)
+var versionPattern = units.Pattern(`\d+\.\d+[0-9A-Za-z.+-]*`)
 
 // programVersion runs a program that should print its version and end.
 func programVersion(e *cli.Env, path string, args ...string) (string, error) {
@@ -152,7 +152,7 @@ func versionUntil(ctx context.Context, e *cli.Env, path string, args ...string) 
 	if err != nil {
 		return "", err
 	}
-	if version := versionPattern.Find(out); version != nil {
+	if version := versionPattern().Find(out); version != nil {
 		return strings.TrimRight(string(version), ".+-"), nil // "version 1.0.102."
 	}
 	return "", errors.New("says no version")

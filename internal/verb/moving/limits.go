@@ -3,7 +3,6 @@ package moving
 import (
 	"fmt"
 	"io"
-	"regexp"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -12,7 +11,7 @@ import (
 // ownFile matches the files of a loop's folder that an export writes, the only ones that an import
 // takes. The rest means something on one machine alone (locks, the worktree, commands that wait in
 // the inbox), or is not ralph's.
-var ownFile = regexp.MustCompile(`^(task\.md|prompt\.md|reflect\.md|DONE|WAIT_WITHOUT_RESTART|PR\.md` +
+var ownFile = units.Pattern(`^(task\.md|prompt\.md|reflect\.md|DONE|WAIT_WITHOUT_RESTART|PR\.md` +
 	`|config\.json|state\.json|telemetry\.json|runner\.log|fleet\.json|facts\.md` +
 	`|guardrail_[0-9]+_[A-Za-z0-9_]+(-[0-9]+)?\.log` +
 	`|journal/[0-9]{6,}-i[0-9]{4,}\.jsonl(\.zst|\.torn-[0-9]+)?` +

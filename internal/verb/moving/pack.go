@@ -126,7 +126,7 @@ func (p *packer) folder(dir, prompt string) error {
 		if name == copied {
 			return nil
 		}
-		if entry.Type().IsRegular() && ownFile.MatchString(name) {
+		if entry.Type().IsRegular() && ownFile().MatchString(name) {
 			return p.file(loopPrefix+name, path)
 		}
 		if slices.Contains(ownFolders, name) && entry.IsDir() {

@@ -119,7 +119,7 @@ func (a *archive) unpack(folder *os.Root) error {
 			return err
 		}
 		name, inLoop := strings.CutPrefix(header.Name, loopPrefix)
-		if header.Typeflag != tar.TypeReg || !(inLoop && ownFile.MatchString(name)) && header.Name != bundleName && header.Name != settingsName {
+		if header.Typeflag != tar.TypeReg || !(inLoop && ownFile().MatchString(name)) && header.Name != bundleName && header.Name != settingsName {
 			return unwanted(fmt.Errorf("it has %q, which no export writes", header.Name))
 		}
 		if err := a.meter.add(1, header.Size); err != nil {

@@ -3,13 +3,13 @@ package rollback
 import (
 	"bytes"
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -38,7 +38,7 @@ type Changed struct {
 }
 
 // span is N, N.., ..M or N..M.
-var span = regexp.MustCompile(`^(\d*)(\.\.)?(\d*)$`)
+var span = units.Pattern(`^(\d*)(\.\.)?(\d*)$`)
 
 // Run prints the difference.
 func (d Diff) Run(ctx context.Context, e *cli.Env) error {
@@ -108,11 +108,11 @@ func (d Diff) split() (name, text string, err error) {
 	switch words := d.Words; {
 	case len(words) == 0:
 		return "", "", nil
-	case len(words) == 1 && span.MatchString(words[0]):
+	case len(words) == 1 && span().MatchString(words[0]):
 		return "", words[0], nil
 	case len(words) == 1:
 		return words[0], "", nil
-	case len(words) == 2 && span.MatchString(words[1]):
+	case len(words) == 2 && span().MatchString(words[1]):
 		return words[0], words[1], nil
 	default:
 		return "", "", cli.Refuse("write it as 'ralph diff NAME 2..5'", "%q is no range of iterations", words[len(words)-1])
@@ -122,7 +122,7 @@ func (d Diff) split() (name, text string, err error) {
 // ends returns the two work trees of a range: those before its iterations. Without an end it is the
 // work tree as it is now; of one number alone it is what that iteration changed.
 func (t trees) ends(ctx context.Context, text string) (from, to string, err error) {
-	parts := span.FindStringSubmatch(text)
+	parts := span().FindStringSubmatch(text)
 	first, last := t.all[0].N, 0 // 0 is now
 	if parts[1] != "" {
 		first, _ = strconv.Atoi(parts[1])

@@ -3,11 +3,11 @@ package why
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -202,11 +202,11 @@ func (p *printer) notes(name string, notes []Note, rules bool) {
 	}
 }
 
-var moments = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
+var moments = units.Pattern(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 
 // local spells the moments in a text as a person here reads them.
 func (p *printer) local(text string) string {
-	return moments.ReplaceAllStringFunc(text, func(at string) string {
+	return moments().ReplaceAllStringFunc(text, func(at string) string {
 		moment, err := time.Parse(time.RFC3339, at)
 		if err != nil {
 			return at
