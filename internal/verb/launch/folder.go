@@ -107,8 +107,10 @@ func InspectLoop(dir string) (loopState, error) {
 
 // ChangedMeanwhile is the refusal to act on a loop that another process changed meanwhile.
 func ChangedMeanwhile(name string) error {
-	return cli.Refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has changed meanwhile", name)
+	return cli.Refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s %w", name, errChanged)
 }
+
+var errChanged = errors.New("has changed meanwhile")
 
 // archive moves an ended loop's folder to .ralph/archive. It holds the loop's lock meanwhile, and
 // moves nothing if another loop has begun there since the folder was inspected.

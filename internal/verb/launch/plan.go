@@ -192,10 +192,11 @@ func checkWorkTree(e *cli.Env, name, dir, tree string, share bool) error {
 		if !ok {
 			return err
 		}
-		if !other.Leaving || !leaving.wait(other.Loop) {
-			if live, err := registry.Probe(dir); err == nil && live.Alive {
-				return heldError(name, live)
-			}
+		if live, err := registry.Probe(dir); err == nil && live.Alive {
+			return heldError(name, live)
+		}
+		// A runner of the loop itself that does not live exits, or has just begun.
+		if !other.Leaving && other.Loop != name || !leaving.wait(other.Loop) {
 			return cli.RefuseHinted(other)
 		}
 	}

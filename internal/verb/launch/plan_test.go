@@ -154,7 +154,7 @@ func TestPrepareRefusesWhatHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.before.State.Seq++
-	if _, err := p.prepare(e); err == nil || err.Error() != "loop one has changed meanwhile" {
+	if _, err := p.prepare(e); !errors.Is(err, errChanged) || err.Error() != "loop one has changed meanwhile" {
 		t.Errorf("error %v", err)
 	}
 }

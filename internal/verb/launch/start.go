@@ -63,9 +63,25 @@ func (v *Start) begin(e *cli.Env) (readiness, error) {
 	return started, err
 }
 
-// ready plans a start, checks it, and prepares what its runner needs.
-func (v *Start) ready(e *cli.Env) (*ready, error) {
+// plansMost is how often a start is planned, if the loop changes again and again.
+const plansMost = 5
+
+// ready plans a start, checks it, and prepares what its runner needs. It plans again if the loop has
+// changed meanwhile: a runner that was killed may have written a moment before.
+func (v *Start) ready(e *cli.Env) (r *ready, err error) {
+	for range plansMost {
+		if r, err = v.readyOnce(e); !errors.Is(err, errChanged) {
+			break
+		}
+	}
+	return r, err
+}
+
+func (v *Start) readyOnce(e *cli.Env) (*ready, error) {
 	p, err := v.plan(e)
+	if v.Prompt == "-" && p.text != "" {
+		v.Prompt = p.text // stdin is read once
+	}
 	v.Name, v.Dir = p.Name, p.Dir
 	if err == nil {
 		err = preflight.Report(e, p.check(e))
