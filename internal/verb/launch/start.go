@@ -66,8 +66,8 @@ func (v *Start) begin(e *cli.Env) (readiness, error) {
 // plansMost is how often a start is planned, if the loop changes again and again.
 const plansMost = 5
 
-// ready plans a start, checks it, and prepares what its runner needs. It plans again if the loop has
-// changed meanwhile: a runner that was killed may have written a moment before.
+// ready plans a start, checks it, and prepares what its runner needs. It plans again if the loop
+// has changed meanwhile: a runner that was killed may have written a moment before.
 func (v *Start) ready(e *cli.Env) (r *ready, err error) {
 	for range plansMost {
 		if r, err = v.readyOnce(e); !errors.Is(err, errChanged) {
