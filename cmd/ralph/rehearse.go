@@ -16,7 +16,7 @@ import (
 type rehearseVerb struct {
 	Scenario string  `arg:"" optional:"" complete:"scenario,file" help:"A built-in scenario, or a file."`
 	List     bool    `help:"List the built-in scenarios."`
-	Steps    bool    `help:"List the steps of which a scenario can consist."`
+	Steps    bool    `help:"List the steps that a scenario can have."`
 	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this number."`
 }
 

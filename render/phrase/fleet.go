@@ -14,7 +14,7 @@ import (
 func fleetOpened(p event.FleetOpened, _ Known) Phrase {
 	text := fmt.Sprintf("a fleet of %s, %d at once", units.Quantity(len(p.Tasks), "task"), p.Parallel)
 	if p.Closed != "" {
-		return quiet(text+", of which none may begin", p.Closed)
+		return quiet(text+", and none may begin", p.Closed)
 	}
 	return quiet(text, "")
 }

@@ -42,7 +42,7 @@ func dropWorktree(ctx context.Context, dir, path string, env []string) error {
 	if err != nil {
 		return fmt.Errorf("remove the worktree: %w", err)
 	}
-	return os.RemoveAll(path) // of which git may not know yet
+	return os.RemoveAll(path) // git may not know it yet
 }
 
 // DeleteSpareBranch is DeleteBranch for a branch that no work tree has checked out and whose

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Plants are settings of a repository of [Born], each of which makes git start a program.
+// Plants are settings for a repository of [Born]. Each makes git start a program.
 var Plants = map[string]func(w Tree, program string){
 	"fsmonitor":  func(w Tree, program string) { w.Git("config", "core.fsmonitor", program) },
 	"hooks path": func(w Tree, program string) { w.Git("config", "core.hooksPath", filepath.Dir(program)) },

@@ -382,7 +382,7 @@ func (w *sim) checkEnd(d event.FleetDecided) {
 		case task.Step == event.FleetWorking, task.Step == event.FleetMerging:
 			w.t.Errorf("%s is left at %s", task.ID, task.Step)
 		case task.Step == event.FleetFailed && task.Why == "":
-			w.t.Errorf("nobody knows why %s failed", task.ID)
+			w.t.Errorf("%s failed without a reason", task.ID)
 		}
 		if l != nil && l.Alive {
 			w.t.Errorf("%s still runs", task.Loop)
@@ -395,7 +395,7 @@ func (w *sim) checkEnd(d event.FleetDecided) {
 		w.t.Errorf("%d of %d are merged, and it ends as %s", merged, len(w.tasks), d.Do)
 	}
 	if d.Do == event.FleetStop && !w.stopping {
-		w.t.Error("nobody stopped it")
+		w.t.Error("it stopped, and no stop was sent")
 	}
 }
 

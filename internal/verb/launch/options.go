@@ -207,7 +207,7 @@ func (p *Plan) chooseAgent(e *cli.Env, workDir string) (config.Loaded, error) {
 	return p.settings(e, workDir)
 }
 
-// settings merges the layers, of which --protocol and --model are settings of the first agent.
+// settings merges the layers. --protocol and --model are settings of the first agent.
 func (p *Plan) settings(e *cli.Env, workDir string) (config.Loaded, error) {
 	loaded, err := e.Settings(p.flags(), workDir)
 	if err != nil || len(loaded.Settings.Agent) == 0 || p.Protocol == "" && p.Model == "" {
