@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal"
@@ -151,13 +152,16 @@ func (r *ready) undo(e *cli.Env, said readiness) (cleared bool) {
 		if err := registry.Remove(e.Home, e.Root(), r.Name); err != nil {
 			return err
 		}
+		kept := r.kept
 		if r.worktree != nil {
 			if err := r.worktree.Undo(context.Background(), e.Root(), r.Dir, e.Environ...); err != nil {
 				return err
 			}
+		} else if cli.Exists(filepath.Join(r.Dir, workspace.Folder)) { // this start did not make it
+			kept = append(slices.Clone(kept), workspace.Folder, workspace.Record)
 		}
-		if len(r.kept) > 0 {
-			return removeExcept(r.Dir, r.kept)
+		if len(kept) > 0 {
+			return removeExcept(r.Dir, kept)
 		}
 		aside, err = moveAside(e, r.Name, r.Dir)
 		return err

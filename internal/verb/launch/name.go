@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -29,6 +31,22 @@ func DefaultName(e *cli.Env) string {
 func isNewID(id string, resume bool) bool {
 	_, err := ulid.ParseStrict(id)
 	return err == nil && !resume
+}
+
+// checkFree refuses the id of another loop: what is kept of that one has its name, and the loops that
+// it started are known by it.
+func checkFree(e *cli.Env, id string) error {
+	ctx := context.Background()
+	known, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.ID == id })
+	if err != nil {
+		return err
+	}
+	kept, _ := keep.Iterations(ctx, e.Root(), id, e.Environ...) // without a repository there is none
+	refs, _ := keep.Refs(ctx, e.Root(), id, e.Environ...)
+	if slices.ContainsFunc(known, func(s registry.Status) bool { return s.ID == id }) || len(kept)+len(refs) > 0 {
+		return cli.Refuse("leave --id out", "another loop has the id %s", id)
+	}
+	return nil
 }
 
 // maxNumbered is how many names a start with a number after its name tries.

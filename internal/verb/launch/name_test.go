@@ -5,9 +5,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 func TestDefaultName(t *testing.T) {
@@ -28,5 +30,21 @@ func TestDefaultName(t *testing.T) {
 		if got := DefaultName(e); got != row.want {
 			t.Errorf("on branch %q it is %q, not %q", row.branch, got, row.want)
 		}
+	}
+}
+
+func TestIDOfAnotherLoopIsRefused(t *testing.T) {
+	const id = "01M8FA2JYHKW6VVFM7DY5FR4JE"
+	e := &cli.Env{Cwd: t.TempDir(), Home: t.TempDir()}
+	if err := checkFree(e, id); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(e.Cwd, ".ralph", "one")
+	entry := registry.Entry{Name: "one", Dir: dir, Project: e.Cwd, ID: id, Agent: "pi", Host: "mill", PID: 7, Started: time.Now().UTC(), Version: "dev"}
+	if err := registry.Put(e.Home, entry); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkFree(e, id); err == nil || err.Error() != "another loop has the id "+id {
+		t.Errorf("error %v", err)
 	}
 }

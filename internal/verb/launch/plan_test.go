@@ -158,3 +158,32 @@ func TestPrepareRefusesWhatHasChanged(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A worktree that this start has not made is not removed with what it made, whatever it is refused
+// for: it may have the work of a loop whose journal is gone, or be that of another start.
+func TestRefusedStartLeavesWorktree(t *testing.T) {
+	branch := ""
+	for name, change := range map[string]func(*Start){
+		"with --worktree": func(v *Start) { v.Prompt, v.Worktree = "do it", &branch },
+		"without":         func(v *Start) { v.Task = "own.md" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _, _ := aProject(t)
+			work := filepath.Join(e.Cwd, ".ralph", "one", "worktree", "work.txt")
+			v := starting(change)
+			p, err := v.plan(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.MkdirAll(filepath.Dir(work), 0o700), os.WriteFile(work, []byte("an agent's"), 0o600), os.Remove(filepath.Join(e.Cwd, "own.md"))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.prepare(e); err == nil {
+				t.Error("it is prepared")
+			}
+			if text, err := os.ReadFile(work); string(text) != "an agent's" {
+				t.Errorf("the work is %q, %v", text, err)
+			}
+		})
+	}
+}

@@ -44,7 +44,10 @@ func (p *Plan) prepare(e *cli.Env) (*ready, error) {
 		return nil, err
 	}
 	if err := r.fill(e); err != nil {
-		r.undo(e, readiness{PID: os.Getpid(), Error: err.Error()})
+		// A worktree that could not be made is undone already: what is there is of another start.
+		if r.Worktree == nil || r.worktree != nil {
+			r.undo(e, readiness{PID: os.Getpid(), Error: err.Error()})
+		}
 		return nil, err
 	}
 	return r, nil
@@ -133,7 +136,7 @@ func (r *ready) writeTask(e *cli.Env) error {
 			return err
 		}
 		if r.Prompt == "" && r.PromptFile == "" && checkTask(r.Dir) != nil {
-			return offerTask(e, r.Dir)
+			return cli.Refuse("write in it what is to be done", "%s is the template as it was made", r.Task)
 		}
 	}
 	r.cfg.Prompt, r.cfg.PromptFile = r.text, r.file

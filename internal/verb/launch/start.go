@@ -51,6 +51,11 @@ func (v *Start) begin(e *cli.Env) (readiness, error) {
 	case v.ID != "" && !isNewID(v.ID, v.Resume):
 		return readiness{}, cli.Refuse("leave it out, or give a ULID to a new loop", "--id is %q", v.ID)
 	}
+	if v.ID != "" {
+		if err := checkFree(e, v.ID); err != nil {
+			return readiness{}, err
+		}
+	}
 	v.detached = true
 	r, err := v.ready(e)
 	if err != nil {
