@@ -59,9 +59,6 @@ func groupOf(s *registry.Status) Group {
 func Brief(s registry.Status) *View {
 	v := &View{Found: refreshed(s)}
 	v.Summary = v.Found.Head
-	for _, text := range []*string{&v.Reason, &v.Agent, &v.Waiting, &v.Pending} {
-		*text = clean.Text(*text)
-	}
 	v.Begun, v.Counted = v.Iteration, v.Iteration-v.Refunded
 	v.found()
 	return v
@@ -120,7 +117,11 @@ func (v *View) found() {
 	if v.Started = v.Since; v.Started.IsZero() {
 		v.Started = s.Started
 	}
-	v.Agent = cmp.Or(v.Agent, clean.Text(s.Agent))
+	v.Agent = cmp.Or(v.Agent, s.Agent)
+	// An agent may have written state.json.
+	for _, text := range []*string{(*string)(&v.Status), &v.Reason, &v.Agent, &v.Waiting, &v.Pending, &v.Host} {
+		*text = clean.Text(*text)
+	}
 	v.Alive, v.Died, v.Gone = s.Live.Alive, s.Died, s.Gone
 	v.Group = groupOf(s)
 	if s.Live.PID != 0 {

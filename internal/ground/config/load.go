@@ -78,23 +78,29 @@ type Loaded struct {
 // is an *Error.
 func Load(source Source) (Loaded, error) {
 	l := Loaded{Settings: Defaults(), Origins: map[string]Origin{}}
+	var own Settings // those of the person's own file
 	for _, file := range source.files() {
 		before := l.Settings
 		if err := l.file(file); err != nil {
 			return Loaded{}, err
 		}
 		l.replaceAgents(before, file.layer)
+		if file.own {
+			own = l.Settings
+		}
 	}
 	slices.SortStableFunc(l.Parts, func(a, b Part) int { return strings.Compare(a.Key, b.Key) })
 	before := l.Settings
 	if err := l.env(source.Env); err != nil {
 		return Loaded{}, err
 	}
+	l.limitBy(own)
 	l.replaceAgents(before, LayerEnv)
 	before = l.Settings
 	if err := l.flags(source.Flags); err != nil {
 		return Loaded{}, err
 	}
+	l.limitBy(own)
 	l.replaceAgents(before, LayerFlags)
 	l.warnOfNames()
 	err := checkTogether(l.Settings)
@@ -226,8 +232,13 @@ func (l *Loaded) replaceAgents(before Settings, layer Layer) {
 			l.replaceAgent(name, layer)
 		}
 	}
-	l.limitAgents(before.Candidates(), before.Agent, l.Settings.Agent)
-	l.limitAgents(before.Reviewers(), before.Review.Agent, l.Settings.Review.Agent)
+	l.limitBy(before)
+}
+
+// limitBy gives agents that others have named in the place of those of some settings their limits.
+func (l *Loaded) limitBy(s Settings) {
+	l.limitAgents(s.Candidates(), s.Agent, l.Settings.Agent)
+	l.limitAgents(s.Reviewers(), s.Review.Agent, l.Settings.Review.Agent)
 }
 
 func (l *Loaded) replaceAgent(name string, layer Layer) {

@@ -72,15 +72,22 @@ func (l *Loaded) ask(keys []string) {
 }
 
 // Asked returns the Parts that are in force: a variable or a flag that replaces one comes from the
-// person, and an agent that is not chosen does nothing. If none is chosen yet, any may be.
+// person, and an agent that is not chosen does nothing, unless one that is chosen has its
+// permissions. If none is chosen yet, any may be.
 func (l Loaded) Asked() []Part {
 	var used []string
 	for _, a := range slices.Concat(l.Settings.Candidates(), l.Settings.Reviewers()) {
 		used = append(used, strings.TrimPrefix(a.Key(), agentsKey+"."))
 	}
+	passedOn := func(p Part) bool {
+		return slices.ContainsFunc(used, func(name string) bool {
+			return l.Origins[join(join(agentsKey, name), "permissions")] == p.Origin
+		})
+	}
 	return slices.DeleteFunc(slices.Clone(l.Parts), func(p Part) bool {
 		_, name, _ := lookUp(p.setting)
-		return l.Origins[p.setting] != p.Origin || name != "" && len(l.Settings.Agent) > 0 && !slices.Contains(used, name)
+		idle := name != "" && len(l.Settings.Agent) > 0 && !slices.Contains(used, name)
+		return l.Origins[p.setting] != p.Origin || idle && !passedOn(p)
 	})
 }
 

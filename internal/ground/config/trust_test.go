@@ -217,3 +217,22 @@ func TestFingerprint(t *testing.T) {
 		}
 	}
 }
+
+// What a repository says of agents that a person has not chosen lifts no limit of the person.
+func TestRepositoryLiftsNoLimit(t *testing.T) {
+	const home = `{"agent": "claude", "agents": {"claude": {"permissions": "ask"}}}`
+	for name, team := range map[string]string{
+		"nothing":                   ``,
+		"the person's agent":        `{"agents": {"claude": {"permissions": "full"}}}`,
+		"an agent of its own":       `{"agent": "./x", "agents": {"x": {"permissions": "full"}}}`,
+		"no agent":                  `{"agent": []}`,
+		"the agent that is started": `{"agents": {"codex": {"permissions": "full"}}}`,
+	} {
+		for way, source := range map[string]Source{"flag": {Flags: map[string]string{"agent": "codex"}}, "variable": {Env: []string{"RALPH_AGENT=codex"}}} {
+			l := layered(t, home, team, "", source)
+			if got := l.Settings.Candidates()[0].Permissions; got != "ask" && len(l.Asked()) == 0 {
+				t.Errorf("%s, by a %s: %q, and nothing is asked", name, way, got)
+			}
+		}
+	}
+}

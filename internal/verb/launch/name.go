@@ -33,8 +33,8 @@ func isNewID(id string, resume bool) bool {
 	return err == nil && !resume
 }
 
-// checkFree refuses the id of another loop: what is kept of that one has its name, and the loops that
-// it started are known by it.
+// checkFree refuses the id of another loop: what is kept of that one has its name, and the loops
+// that it started are known by it.
 func checkFree(e *cli.Env, id string) error {
 	ctx := context.Background()
 	known, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.ID == id })

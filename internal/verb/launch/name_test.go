@@ -33,7 +33,7 @@ func TestDefaultName(t *testing.T) {
 	}
 }
 
-func TestIDOfAnotherLoopIsRefused(t *testing.T) {
+func TestTakenIDIsRefused(t *testing.T) {
 	const id = "01M8FA2JYHKW6VVFM7DY5FR4JE"
 	e := &cli.Env{Cwd: t.TempDir(), Home: t.TempDir()}
 	if err := checkFree(e, id); err != nil {
