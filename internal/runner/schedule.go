@@ -196,6 +196,7 @@ func (o *observer) read(when *event.When) event.ScheduleObserved {
 	seen := event.ScheduleObserved{Unwatched: o.unwatched.Load()}
 	if when != nil && when.After != "" {
 		seen.After = observeLoop(when.After)
+		seen.Unwatched = seen.Unwatched || seen.After.Died // nothing says that its folder was moved
 	}
 	for _, account := range o.accounts(when) {
 		q, err := readQuota(r.Home, account)

@@ -7,7 +7,7 @@
 // So the journal of the fleet's loop has what its agent observes, and each step before the agent
 // takes it: the agent reads its own journal, and goes on once it finds the line there.
 //
-// No other program has this dialect: a line of a task's agent is in the journal of its own loop,
+// No other program has this dialect. A line of a task's agent is in the journal of its own loop,
 // where it is text.
 package fleetagent
 

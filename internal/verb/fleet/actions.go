@@ -193,7 +193,7 @@ func (r *run) merge(ctx context.Context, t policy.FleetTask) error {
 	dir := r.loopDir(t.Loop)
 	w, err := workspace.Read(dir)
 	if err != nil {
-		return err
+		return r.result(ctx, t, event.FleetLost, err.Error())
 	}
 	if w == nil {
 		return r.result(ctx, t, event.FleetLost, "its worktree is gone")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ralph-loop/ralph/client"
@@ -171,9 +172,10 @@ func (r *run) found(known []policy.FleetTask) []event.FleetTask {
 	return found
 }
 
-// say prints a line, which the journal of the fleet has then.
+// say prints a text, which the journal of the fleet has then. Parts of it are words of agents: no
+// line of theirs is an event of the fleet, and no tag its promise.
 func (r *run) say(format string, args ...any) {
-	fmt.Fprintf(r.out, format+"\n", args...)
+	fmt.Fprintln(r.out, strings.NewReplacer("\n", "\n| ", "<", "‹").Replace(fmt.Sprintf(format, args...)))
 }
 
 // record prints an event, and returns once the journal has it and it is folded.
@@ -296,7 +298,7 @@ func (r *run) end(d event.FleetDecided) error {
 		if r.Folder == "" {
 			r.say("guardrails passed on each, and none was reviewed: 'ralph start NAME --tasks' reviews them")
 		}
-		r.say("<promise>COMPLETE</promise>")
+		fmt.Fprintln(r.out, "<promise>COMPLETE</promise>")
 	case event.FleetBlock:
 		r.say("%s", d.Why)
 		_, err := client.Drop(r.name, r.dir, inbox.Command{Kind: inbox.Blocked, Text: d.Why})
