@@ -5,9 +5,10 @@ import "strings"
 var (
 	// opener begins a line that is no statement of its own, or whose removal says nothing.
 	opener = pattern(`^\s*(?:if|for|foreach|while|until|unless|switch|match|when|case|default|else|elif|elsif|except|finally|try|catch|do|with|` +
-		`def|class|func|fun|fn|function|var|let|const|val|type|struct|enum|interface|trait|impl|import|package|from|export|public|private|protected|internal|static|abstract|` +
-		`final|override|lambda|global|nonlocal|pass|break|continue|fallthrough|assert|end|then|fi|done|esac|begin|rescue|ensure|using|` +
-		`namespace|template|typedef|extern|go|defer|select|declare|local|readonly|typeset|set|shift|source|trap|yield|goto|lock|guard|async\s+def|async\s+function|[}\])@#.&|+*/?:-])(?:\W|$)`)
+		`def|class|func|fun|fn|function|var|let|const|val|type|struct|enum|interface|trait|impl|import|package|from|export|` +
+		`public|private|protected|internal|static|abstract|final|override|lambda|global|nonlocal|pass|break|continue|fallthrough|assert|end|then|fi|done|esac|begin|rescue|` +
+		`ensure|using|namespace|template|typedef|extern|go|defer|select|declare|` +
+		`local|readonly|typeset|set|shift|source|trap|yield|goto|lock|guard|async\s+def|async\s+function|[}\])@#.&|+*/?:-])(?:\W|$)`)
 	assigned = pattern(`^(\s*)([\w.\[\]"'$\x01, ()*]+?) (?:[-+*/%|&^]|<<|>>)?= (.+)$`)
 	call     = pattern(`^\s*(?:await\s+)?[\w.$\[\]():<>*&\x01!?, ]*\w[!?]?\(.*\)$|^\s*\w[\w.\[\]]*(?:\+\+|--)$`)
 	returns  = pattern(`^\s*return\b`)
@@ -167,12 +168,15 @@ func (f *file) functionAt(i int) (function, bool) {
 	fn := function{head: i, body: i + 1, text: f.lines[i].code}
 	code := strings.TrimRight(f.lines[i].code, " \t\r")
 	switch {
+	case len(code) > longest:
+		return fn, false
 	case f.indent:
 		if !pythonDef().MatchString(code) {
 			return fn, false
 		}
-		for ; fn.body < len(f.lines) && !(strings.HasSuffix(strings.TrimRight(f.lines[fn.body-1].code, " \t\r"), ":") && balanced(fn.text)); fn.body++ {
+		for fn.body < min(len(f.lines), i+maxHead) && !(strings.HasSuffix(strings.TrimRight(fn.text, " \t\r"), ":") && balanced(fn.text)) {
 			fn.text += " " + f.lines[fn.body].code
+			fn.body++
 		}
 		return f.indented(fn)
 	case f.name == "ruby":
@@ -192,8 +196,8 @@ func (f *file) functionAt(i int) (function, bool) {
 	return f.braced(fn, f.isHead(fn.text))
 }
 
-// maxHead is how many lines the head of a function has at most.
-const maxHead = 20
+// maxHead and maxBody are how many lines the head and the body of a function have at most.
+const maxHead, maxBody = 20, 2000
 
 // isHead reports whether a text, up to the brace, is the head of a function.
 func (f *file) isHead(text string) bool {
@@ -261,7 +265,7 @@ func (f *file) arrow(text string) int {
 func (f *file) indented(fn function) (function, bool) {
 	depth := len(indentOf(f.lines[fn.head].text))
 	fn.end = fn.body
-	for at := fn.body; at < len(f.lines); at++ {
+	for at := fn.body; at < min(len(f.lines), fn.body+maxBody); at++ {
 		l := f.lines[at]
 		if strings.TrimSpace(l.text) == "" || strings.Trim(l.code, " \t\r\x01") == "" && fn.end == at {
 			if strings.TrimSpace(l.text) != "" {
@@ -284,7 +288,7 @@ func (f *file) braced(fn function, ok bool) (function, bool) {
 		return fn, false
 	}
 	depth := 1
-	for at := fn.body; at < len(f.lines); at++ {
+	for at := fn.body; at < min(len(f.lines), fn.body+maxBody); at++ {
 		for _, c := range f.lines[at].code {
 			switch c {
 			case '{':

@@ -15,7 +15,8 @@ func pattern(text string) func() *regexp.Regexp {
 var (
 	// skipped are lines that are no behaviour: imports, annotations, types.
 	skipped = pattern(`^\s*(?:import\b|from\s+\S+\s+import\b|package\b|use\s|using\s|#\s*(?:include|pragma|if|endif|define)|#\[|@\w|` +
-		`export\s+(?:\*|\{|type\b|interface\b)|type\s+\w|interface\s|declare\s|namespace\s|require(?:_relative)?\s|module\s|__\w+__\s*=|if\s+__name__|if\s+TYPE_CHECKING|set\s+[-+]|shopt\s|source\s|\.\s)`)
+		`export\s+(?:\*|\{|type\b|interface\b)|type\s+\w|interface\s|declare\s|namespace\s|require(?:_relative)?\s|module\s|` +
+		`__\w+__\s*=|if\s+__name__|if\s+TYPE_CHECKING|set\s+[-+]|shopt\s|source\s|\.\s)`)
 	// message is a line whose texts and numbers are for people: of a log or an error.
 	message = pattern(`(?i)\b(?:log(?:ger|ging|rus|f|ln)?|slog|klog|warn(?:ing|f|ln)?|debug\w*|trace|fatal\w*|panic\w*|raise|throw|\w*errorf?|\w*exception|` +
 		`assert\w*|errors|die|abort|bail|anyhow|expect|usage|help|doc|description|stderr)\b|\w(?:Error|Exception)\b|>&2`)
@@ -25,15 +26,18 @@ var (
 	// started is the beginning of a script's own run, which tests import past.
 	started = pattern(`^if\s+__name__\b`)
 	// tuned is a line with a number that changes how long or how much, and nothing that is seen.
-	tuned = pattern(`(?i)timeout|sleep|delay|interval|backoff|deadline|retr(?:y|ies)|capacity|buf(?:fer)?|chunk|\bmake\(|with_capacity|time\.(?:second|millisecond|minute|hour)|` +
-		`version|seed|setrecursionlimit|perm|chmod|mkdir|indent`)
+	tuned = pattern(`(?i)timeout|sleep|delay|interval|backoff|deadline|retr(?:y|ies)|capacity|buf(?:fer)?|chunk|\bmake\(|with_capacity|` +
+		`time\.(?:second|millisecond|minute|hour)|version|seed|setrecursionlimit|perm|chmod|mkdir|indent`)
 )
+
+// longest bounds a line in bytes: a longer one is hardly written by hand.
+const longest = 500
 
 // isSkipped reports whether a line is no behaviour.
 func (f *file) isSkipped(i int) bool {
 	code := f.lines[i].code
 	bare := strings.Trim(code, " \t\r{}()[];,"+string(rune(inString)))
-	return bare == "" && !strings.Contains(code, ",") || skipped().MatchString(code)
+	return len(code) > longest || bare == "" && !strings.Contains(code, ",") || skipped().MatchString(code)
 }
 
 // swaps are tokens and what comes in their place. The languages that each is for have no other
@@ -232,9 +236,15 @@ func closing(code string, at int) int {
 	if at >= len(code) || code[at] != '(' {
 		return -1
 	}
-	for end := at + 1; end <= len(code); end++ {
-		if balanced(code[at:end]) {
-			return end
+	depth := 0
+	for end := at; end < len(code); end++ {
+		switch code[end] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth == 0 {
+				return end + 1
+			}
 		}
 	}
 	return -1
