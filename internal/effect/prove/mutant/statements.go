@@ -4,8 +4,9 @@ import "strings"
 
 var (
 	// opener begins a line that is no statement of its own, or whose removal says nothing.
-	opener = pattern(`^\s*(?:if|for|foreach|while|until|unless|switch|match|when|case|default|else|elif|elsif|except|finally|try|catch|do|with|` +
-		`def|class|func|fun|fn|function|var|let|const|val|type|struct|enum|interface|trait|impl|import|package|from|export|` +
+	opener = pattern(`^\s*(?:if|for|foreach|while|until|unless|switch|match|when|case|default|else|elif|elsif|except|finally|try|catch|do|with|def|` +
+		`class|func|fun|fn|function|var|let|const|val|type|struct|enum|interface|trait|impl|import|package|from|` +
+		`export|` +
 		`public|private|protected|internal|static|abstract|final|override|lambda|global|nonlocal|pass|break|continue|fallthrough|assert|end|then|fi|done|esac|begin|rescue|` +
 		`ensure|using|namespace|template|typedef|extern|go|defer|select|declare|` +
 		`local|readonly|typeset|set|shift|source|trap|yield|goto|lock|guard|async\s+def|async\s+function|[}\])@#.&|+*/?:-])(?:\W|$)`)
