@@ -1,6 +1,8 @@
 package proving_test
 
 import (
+	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -10,10 +12,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // A repository is one case of testdata/strength: a small project before and after an agent's work,
@@ -46,16 +52,17 @@ type repository struct {
 
 type heldOut struct{ command, requirement string }
 
-const corpus = "testdata/strength"
+// part leaves out cases: all of them take minutes.
+var part = flag.Int("corpus.part", 3, "each `n`th repository of the corpus is tried")
 
-// readCorpus returns the cases: a third of them in a short test, from each language some.
+// readCorpus returns every nth case, from each language some.
 func readCorpus(t *testing.T) []repository {
 	t.Helper()
-	files, err := filepath.Glob(corpus + "/*.txtar")
+	files, err := filepath.Glob("testdata/strength/*.txtar")
 	testgit.Must(t, err)
 	var all []repository
 	for i, file := range files {
-		if testing.Short() && i%3 != 0 {
+		if i%*part != 0 {
 			continue
 		}
 		archive, err := txtar.ParseFile(file)
@@ -215,6 +222,53 @@ func (r repository) checkHeader(t *testing.T) {
 			t.Errorf("%s has no requirement", h.command)
 		}
 	}
+}
+
+// TestCorpusIsGraded grades the claims: gamed ones are weak, where no held-out guardrail refuses
+// them, and honest ones are not.
+func TestCorpusIsGraded(t *testing.T) {
+	testgit.LeaveToLong(t)
+	for _, r := range readCorpus(t) {
+		if r.expect == "refused" {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			r.needs(t)
+			s := r.prove(t)
+			if (s.Grade == event.GradeWeak) != (r.expect == "weak") {
+				text, err := json.MarshalIndent(s, "", "  ")
+				testgit.Must(t, err)
+				t.Errorf("%s, and graded %s: %s\n%s", r.kind, s.Grade, r.about, text)
+			}
+			t.Logf("%s: %s, %s", r.kind, s.Grade, strings.Join(s.Why, "; "))
+		})
+	}
+}
+
+// prove tries the guardrails of a claim as a loop does.
+func (r repository) prove(t *testing.T) event.Strength {
+	t.Helper()
+	tree := lay(t, r.start)
+	tree.Git("init", "-q")
+	start := tree.Commit("before the loop")
+	for at := range r.start {
+		tree.Remove(at)
+	}
+	for at, content := range r.claimed {
+		tree.Write(at, content)
+	}
+	c := prove.Config{
+		Dir: tree.Dir, Home: t.TempDir(), Start: start, Claimed: tree.Commit("the claim"),
+		Rules: event.ProveRules{Time: event.Duration(5 * time.Minute), Mutants: 12, Strong: 80},
+		Known: event.Strength{Visible: event.Counted{Passed: len(r.guardrails)}, HeldOut: event.Counted{Passed: len(r.heldOut)}},
+	}
+	for _, command := range r.guardrails {
+		c.Guardrails = append(c.Guardrails, guardrail.Guardrail{Command: command, Timeout: time.Minute})
+	}
+	s, err := prove.Run(t.Context(), c)
+	testgit.Must(t, err)
+	return s
 }
 
 func TestMain(m *testing.M) {
