@@ -1,12 +1,14 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
@@ -266,6 +268,9 @@ func (r *run) judge() {
 			r.strength.Visible.Failed++
 		}
 	}
+	slices.SortStableFunc(r.strength.Survivors, func(a, b event.Mutant) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
+	})
 	r.strength.Facts = r.facts()
 	r.strength.Grade, r.strength.Why = policy.Grade(r.strength, r.Rules)
 }
