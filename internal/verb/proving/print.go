@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/phrase"
 )
 
 // progress says how far a proof is: on a terminal in one line that changes, else a line for each
@@ -28,21 +29,22 @@ func (p *progress) count(t event.ProofTried) {
 }
 
 func (p *progress) started(t event.ProofTried, mutants int) {
-	what := map[event.Trial]string{
-		event.TrialControl: "the guardrails run on the claimed state",
-		event.TrialStart:   "the claimed tests run over the program of the start",
-		event.TrialTests:   "the tests of the start run over the claimed program",
-		event.TrialMutant:  units.Quantity(mutants, "mutant") + " of the lines that changed",
-	}[t.On]
+	p.say(phrase.Of(t, phrase.Known{}).Text, t.Mutant != nil, mutants)
+}
+
+func (p *progress) say(what string, isMutant bool, mutants int) {
 	if !cli.OnTerminal(p.e.Stderr) {
+		if isMutant {
+			what = "tried on " + units.Quantity(mutants, "mutant") + " of the lines that changed"
+		}
 		if what != p.said {
 			cli.Tell(p.e.Stderr, "%s", what)
 		}
 		p.said = what
 		return
 	}
-	if t.Mutant != nil {
-		what = fmt.Sprintf("mutant %d of %d: %s:%d, %s", p.mutants+1, mutants, cli.Clean(t.Mutant.File), t.Mutant.Line, t.Mutant.Operator)
+	if isMutant {
+		what = fmt.Sprintf("%d of %d: %s", p.mutants+1, mutants, cli.Clean(what))
 	}
 	columns, _ := p.e.Size()
 	p.said = what

@@ -191,7 +191,8 @@ func (p Prove) loop(ctx context.Context, e *cli.Env) (s subject, err error) {
 	}
 	if s.Start == "" { // no work tree is kept: what was committed
 		if s.Start = headBefore(s.Dir, &inspected.State.Changes); s.Start == "" {
-			return s, cli.Refuse("name the state to compare with: 'ralph prove --from REV'", "loop %s: it is not known how the files were before it", found.Name)
+			return s, cli.Refuse("name the state to compare with: 'ralph prove --from REV'",
+				"loop %s: it is not known how the files were before it", found.Name)
 		}
 		before = "as it was committed before iteration 1"
 	}
