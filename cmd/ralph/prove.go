@@ -35,7 +35,7 @@ func (v *proveVerb) Run(e *cli.Env) error {
 	}
 	switch {
 	case v.Mutants != nil && mutants < 0:
-		return cli.Refuse("0 tries none", "--mutants %d is no number of mutants", mutants)
+		return cli.Refuse("name a number such as 20; 0 tries none", "--mutants %d is no number of mutants", mutants)
 	case v.Time < 0:
 		return cli.Refuse("write it as 10m", "--time %s is no time", v.Time)
 	case v.ExitWeak < 0 || v.ExitWeak > 255:
