@@ -1,12 +1,14 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
@@ -23,7 +25,8 @@ type Config struct {
 	// Dir is the project's folder, in a work tree of the repository: only read.
 	Dir  string
 	Home string // ralph's own folder, where the throw-away work tree is made
-	// Start and Claimed are commits or trees of git: before the first iteration, and what is claimed.
+	// Start and Claimed are commits or trees of git: before the first iteration, and what is
+	// claimed.
 	Start, Claimed string
 	// Guardrails are those that the agent can read, in the order of the settings.
 	Guardrails []guardrail.Guardrail
@@ -31,8 +34,8 @@ type Config struct {
 	Worktree   config.Worktree // what a fresh work tree needs
 	Rules      event.ProveRules
 	Seed       int64 // chooses the mutants; 0 derives it from the name of the claimed tree
-	// Known is what supports the claim besides: what held-out guardrails said, the reviewers, and of
-	// Guardrails those that were seen to fail in an iteration.
+	// Known is what supports the claim besides: what held-out guardrails said, the reviewers, and
+	// of Guardrails those that were seen to fail in an iteration.
 	Known event.Strength
 	// Done are the trials of an earlier process with the same Config, in their order.
 	Done []event.ProofTried
@@ -266,6 +269,9 @@ func (r *run) judge() {
 			r.strength.Visible.Failed++
 		}
 	}
+	slices.SortStableFunc(r.strength.Survivors, func(a, b event.Mutant) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
+	})
 	r.strength.Facts = r.facts()
 	r.strength.Grade, r.strength.Why = policy.Grade(r.strength, r.Rules)
 }

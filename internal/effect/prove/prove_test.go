@@ -133,8 +133,8 @@ func TestBrokenControl(t *testing.T) {
 	}
 }
 
-// A fresh tree gets the dependencies that git ignores, and what the settings want in a worktree; the
-// paths in them lead to the tree.
+// A fresh tree gets the dependencies that git ignores, and what the settings want in a worktree;
+// the paths in them lead to the tree.
 func TestDependenciesAreBrought(t *testing.T) {
 	p := honest(t, "sh test_price.sh && test -e node_modules/a/b && test -e made && . ./node_modules/activate && test $HERE -ef .")
 	p.Write("node_modules/a/b", "x")

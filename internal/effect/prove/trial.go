@@ -23,7 +23,8 @@ const (
 	// counts as a failure.
 	slower   = 4
 	patience = 5 * time.Second
-	// maxOutput is how much of each end of an output is searched for errors of a compiler, in bytes.
+	// maxOutput is how much of each end of an output is searched for errors of a compiler, in
+	// bytes.
 	maxOutput = 32 << 10
 	grace     = 500 * time.Millisecond
 )
@@ -87,7 +88,9 @@ func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 
 // trial runs guardrails in their order on a state that made makes, until enough is known; nil runs
 // them all. A trial that an earlier process has made is not made again.
-func (r *run) trial(ctx context.Context, t event.ProofTried, made func() error, order []int, enough func(event.ProofTried) bool, mutants ...int) (event.ProofTried, error) {
+func (r *run) trial(
+	ctx context.Context, t event.ProofTried, made func() error, order []int, enough func(event.ProofTried) bool, mutants ...int,
+) (event.ProofTried, error) {
 	if done, ok := r.earlier(t); ok {
 		return done, nil
 	}
@@ -152,8 +155,9 @@ func (r *run) earlier(t event.ProofTried) (event.ProofTried, bool) {
 	return done, true
 }
 
-// control runs all guardrails on the claimed state, also where an earlier process has: the time that
-// each takes bounds its runs on mutants. Those that fail run again with what a fresh work tree lacks.
+// control runs all guardrails on the claimed state, also where an earlier process has: the time
+// that each takes bounds its runs on mutants. Those that fail run again with what a fresh work tree
+// lacks.
 func (r *run) control(ctx context.Context) error {
 	t := event.ProofTried{On: event.TrialControl}
 	done, again := r.earlier(t)
