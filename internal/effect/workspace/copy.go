@@ -65,7 +65,7 @@ func (w *Worktree) Copy(ctx context.Context, project string, patterns []string, 
 			done.Withheld = append(done.Withheld, name)
 			continue
 		}
-		copied, err := copyFile(from, to, filepath.FromSlash(name))
+		copied, err := CopyFile(from, to, filepath.FromSlash(name))
 		if err != nil {
 			return done, fmt.Errorf("copy %s to the worktree: %w", name, err)
 		}
@@ -108,8 +108,8 @@ func namesFile(pattern, name string) bool {
 	return pattern == name || pattern == path.Base(name)
 }
 
-// copyFile copies a regular file or a link, unless something is there.
-func copyFile(from, to *os.Root, name string) (bool, error) {
+// CopyFile copies a regular file or a link, unless something is there.
+func CopyFile(from, to *os.Root, name string) (bool, error) {
 	info, err := from.Lstat(name)
 	if err != nil {
 		return false, err
