@@ -70,6 +70,11 @@ func workOf(s *loopstate.State) Work {
 	for _, t := range s.Fleet.Tasks {
 		w.Fleet = append(w.Fleet, FleetTask{ID: t.ID, Loop: t.Loop, Step: t.Step, Why: t.Why})
 	}
+	if h := &s.Holdout; s.Rules.HeldOut > 0 {
+		w.HeldOut = &HeldOut{
+			Guardrails: s.Rules.HeldOut, ByConvention: h.ByConvention || !h.Sandboxed, Passed: h.Passed, Failed: h.Failed, Error: h.Error,
+		}
+	}
 	if pr := life.PullRequest; pr != nil {
 		w.PullRequest = &PullRequest{pr.URL, pr.Error}
 	}

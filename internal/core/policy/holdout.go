@@ -22,6 +22,8 @@ type Holdout struct {
 	Error        string          `json:"error,omitempty"`   // why there is no verdict
 	Failing      []HeldOutFailed `json:"failing,omitempty"` // those that failed
 
+	Sandboxed bool `json:"sandboxed,omitempty"` // a sandbox keeps them from the agents
+
 	// Refusals are the guardrails that refused claims since a person last let the loop go on.
 	Refusals []HeldOutFailed `json:"refusals,omitempty"`
 	Asks     string          `json:"asks,omitempty"` // why a person is asked
@@ -59,6 +61,8 @@ func (h *Holdout) Apply(p event.Payload, was *Lifecycle) {
 		}
 	case event.CompletionRefused:
 		h.refused(was.Rules.Completion.HoldoutRefusals)
+	case event.SandboxOpened:
+		h.Sandboxed = p.Mode != "none"
 	case event.LoopUnpaused, event.LoopWaited:
 		if h.Asks != "" && resumedByPerson(p) {
 			h.Refusals, h.Asks = nil, ""
@@ -67,12 +71,13 @@ func (h *Holdout) Apply(p event.Payload, was *Lifecycle) {
 		if !p.Died {
 			*h = Holdout{}
 		}
+		h.Sandboxed = false // it is opened again
 		h.forget()
 	}
 }
 
 // forget is what a new iteration or a new check does: there is no verdict yet.
-func (h *Holdout) forget() { *h = Holdout{Refusals: h.Refusals, Asks: h.Asks} }
+func (h *Holdout) forget() { *h = Holdout{Sandboxed: h.Sandboxed, Refusals: h.Refusals, Asks: h.Asks} }
 
 // refused counts a refused claim for each guardrail that failed.
 func (h *Holdout) refused(most int) {

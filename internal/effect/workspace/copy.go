@@ -130,15 +130,20 @@ func CopyFile(from, to *os.Root, name string) (bool, error) {
 	case !info.Mode().IsRegular():
 		return false, nil
 	}
+	return true, CopyAs(from, name, to, name, info.Mode().Perm())
+}
+
+// CopyAs copies a regular file to a name that is free.
+func CopyAs(from *os.Root, name string, to *os.Root, as string, mode fs.FileMode) error {
 	in, err := safefile.OpenIn(from, name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer in.Close()
-	out, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	out, err := to.OpenFile(as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return false, err
+		return err
 	}
 	_, err = io.Copy(out, in)
-	return err == nil, errors.Join(err, out.Close())
+	return errors.Join(err, out.Close())
 }
