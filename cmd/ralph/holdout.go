@@ -53,6 +53,9 @@ func (v *holdoutAddVerb) Run(e *cli.Env) error {
 		return cli.Refuse("", "hold out a guardrail: %w", err)
 	}
 	fmt.Fprintf(e.Stdout, "%s is held out, with %s\n", g.Name, units.Quantity(len(g.Files), "file"))
+	if len(g.Files) > 0 {
+		cli.Tell(e.Stderr, "the files stay where they were, too: remove them where an agent could read them")
+	}
 	cli.Tell(e.Stderr, "loops that begin or are resumed from now on have it; those that run do not")
 	return nil
 }
