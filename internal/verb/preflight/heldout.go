@@ -20,7 +20,7 @@ func HeldOut(home, project, mode string, had int) []Finding {
 	switch boxed := mode != "" && sandbox.Mode(mode) != sandbox.None; {
 	case len(all) < had:
 		return []Finding{{"held out", Warns, fmt.Sprintf("the loop had %s, and %d of them are here", units.Quantity(had, "held-out guardrail"), len(all)),
-			"'ralph holdout add' keeps them here; an export has them only with --held-out"}}
+			"'ralph holdout add' keeps them here; no export has them"}}
 	case len(all) == 0:
 		return nil
 	case !boxed:
