@@ -1,0 +1,91 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	mostMade   = 1000 // commits that [Made] looks at
+	mostReflog = 5000 // entries of the reflog
+)
+
+// Made returns the commits of new that old does not have and that were made in the work tree around
+// dir between two moments, the oldest first. old is empty where there was no commit. Commits that
+// were fetched, pulled or merged are not among them, nor those that a rebase or a cherry-pick
+// copied: what they add is older.
+//
+// What was made here is known from the reflog of HEAD. Without one, the time counts at which a
+// commit was written. Time and environment are as in [TakeSnapshot].
+func Made(ctx context.Context, dir, old, new string, since, until time.Time, env ...string) ([]string, error) {
+	ctx, cancel := Bounded(ctx, ReadTime)
+	defer cancel()
+	g := In(dir, env...)
+	made, err := g.made(ctx, old, new, since.Truncate(time.Second), until)
+	if err != nil {
+		err = fmt.Errorf("find the commits that were made: %w", err)
+	}
+	return made, err
+}
+
+func (g Git) made(ctx context.Context, old, new string, since, until time.Time) (made []string, err error) {
+	for _, commit := range []string{old, new} {
+		if err := g.checkCommit(ctx, commit); err != nil {
+			return nil, err
+		}
+	}
+	args := []string{"log", "--no-patch", "--no-notes", "--reverse", "--max-count=" + strconv.Itoa(mostMade), "--format=%H %at", new}
+	if old != "" {
+		args = append(args, "^"+old)
+	}
+	out, err := g.Line(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, err
+	}
+	here := g.reflog(ctx)
+	for line := range strings.Lines(out) {
+		commit, written, _ := strings.Cut(strings.TrimSpace(line), " ")
+		seconds, err := strconv.ParseInt(written, 10, 64)
+		at := time.Unix(seconds, 0)
+		fresh := err == nil && !at.Before(since) && !at.After(until)
+		switch did, known := here[commit]; {
+		case known && (writes(did) || copies(did) && fresh), len(here) == 0 && fresh:
+			made = append(made, commit)
+		}
+	}
+	return made, nil
+}
+
+// reflog returns what git did when HEAD of this work tree named a commit first. It is empty without
+// a reflog.
+func (g Git) reflog(ctx context.Context) map[string]string {
+	out, err := g.Read(ctx, "log", "--walk-reflogs", "--no-patch", "--no-notes", "--max-count="+strconv.Itoa(mostReflog), "--format=%H %gs", "HEAD", "--")
+	if err != nil {
+		return nil
+	}
+	here := map[string]string{}
+	for line := range strings.Lines(string(out)) { // the newest first
+		commit, did, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		here[commit] = did
+	}
+	return here
+}
+
+// writes reports whether an entry of the reflog is about a new commit with new content.
+func writes(did string) bool {
+	what, detail, _ := strings.Cut(did, ":")
+	if strings.HasPrefix(what, "merge ") || strings.HasPrefix(what, "pull") {
+		return strings.Contains(detail, "Merge made")
+	}
+	return what == "revert" || what == "commit" || strings.HasPrefix(what, "commit (")
+}
+
+// copies reports whether an entry of the reflog is about a commit that was made from another one.
+func copies(did string) bool {
+	what, _, _ := strings.Cut(did, ":")
+	return what == "cherry-pick" || what == "am" || strings.HasPrefix(what, "rebase") && !strings.Contains(what, "finish") &&
+		!strings.Contains(what, "start")
+}
