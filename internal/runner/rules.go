@@ -18,6 +18,7 @@ func Rules(s config.Settings) event.Rules {
 		Breaker:            s.Breaker,
 		Reflect:            s.Reflect,
 		Review:             s.Review.ReviewRules,
+		Prove:              s.Prove,
 		Guardrails:         len(s.Guardrails),
 		SCM:                len(s.SCM.Tasks) > 0,
 	}

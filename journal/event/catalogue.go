@@ -48,6 +48,10 @@ func (GuardrailEdited) EventType() Type      { return TypeGuardrailEdited }
 func (IterationChecked) EventType() Type     { return TypeIterationChecked }
 func (RepoCommitted) EventType() Type        { return TypeRepoCommitted }
 func (SCMEnded) EventType() Type             { return TypeSCMEnded }
+func (HoldoutEnded) EventType() Type         { return TypeHoldoutEnded }
+func (HoldoutChecked) EventType() Type       { return TypeHoldoutChecked }
+func (ProofTried) EventType() Type           { return TypeProofTried }
+func (ProofEnded) EventType() Type           { return TypeProofEnded }
 func (StoriesRead) EventType() Type          { return TypeStoriesRead }
 func (StoriesJudged) EventType() Type        { return TypeStoriesJudged }
 func (StoryReviewed) EventType() Type        { return TypeStoryReviewed }
@@ -137,6 +141,10 @@ var catalogue = []entry{
 	entryOf[IterationChecked](),
 	entryOf[RepoCommitted](),
 	entryOf[SCMEnded](),
+	entryOf[HoldoutEnded](),
+	entryOf[HoldoutChecked](),
+	entryOf[ProofTried](),
+	entryOf[ProofEnded](),
 	entryOf[StoriesRead](),
 	entryOf[StoriesJudged](),
 	entryOf[StoryReviewed](),

@@ -121,6 +121,8 @@ const (
 	DoKill    Effect = "agent.kill"       // end the process tree at once; answered by agent.exited
 	DoCheck   Effect = "iteration.check"  // inspect what the agent left, and run the guardrails; answered by iteration.checked
 	DoCommit  Effect = "repo.commit"      // the tasks of version control; answered by scm.ended
+	DoHoldout Effect = "holdout.check"    // run the held-out guardrails on the claimed state; answered by holdout.checked
+	DoProve   Effect = "guardrails.prove" // try whether the guardrails can fail; answered by proof.ended
 	DoCancel  Effect = "check.cancel"     // end the guardrails or tasks that run; they answer as they would have
 	DoObserve Effect = "schedule.observe" // look at what the next iteration may have to wait for; answered by schedule.observed
 )

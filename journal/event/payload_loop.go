@@ -170,6 +170,9 @@ type LoopEnded struct {
 	Edited []EditedFile `json:"edited,omitempty"`
 	// Questions are those of the agent without an answer, and those whose answer it never had.
 	Questions []OpenQuestion `json:"questions,omitempty"`
+	// Strength is what supports the done; nil of a loop that did not complete, and in journals of
+	// older versions.
+	Strength *Strength `json:"strength,omitempty"`
 }
 
 // SegmentOpened: the first line of a segment.

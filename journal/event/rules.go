@@ -12,15 +12,17 @@ type Rules struct {
 	Breaker            BreakerRules    `json:"breaker"`
 	Reflect            ReflectRules    `json:"reflect"`
 	Review             ReviewRules     `json:"review"`
+	Prove              ProveRules      `json:"prove,omitzero"`
 
 	// What follows is not a setting in this form.
 
-	Agents     []Agent `json:"candidates,omitempty"` // in order of preference, where there are several
-	Guardrails int     `json:"guardrailCount"`       // how many have to pass
-	SCM        bool    `json:"commits"`              // there are tasks of version control
-	WaitEnds   bool    `json:"waitEnds"`             // a loop whose agent waits for a person ends
-	Stories    bool    `json:"stories,omitempty"`    // the loop works on the stories of ralph/tasks.json
-	Reviewers  int     `json:"reviewers,omitempty"`  // how many of Agents, at its end, only review
+	Agents     []Agent `json:"candidates,omitempty"`   // in order of preference, where there are several
+	Guardrails int     `json:"guardrailCount"`         // how many have to pass
+	HeldOut    int     `json:"heldOutCount,omitempty"` // how many of them the agent cannot read; not in Guardrails
+	SCM        bool    `json:"commits"`                // there are tasks of version control
+	WaitEnds   bool    `json:"waitEnds"`               // a loop whose agent waits for a person ends
+	Stories    bool    `json:"stories,omitempty"`      // the loop works on the stories of ralph/tasks.json
+	Reviewers  int     `json:"reviewers,omitempty"`    // how many of Agents, at its end, only review
 	// Schedule is what the next iteration may have to wait for; nil if there is nothing, and in
 	// journals of older versions, whose runners decided it.
 	Schedule *ScheduleRules `json:"schedule,omitempty"`
@@ -37,6 +39,9 @@ type CompletionRules struct {
 	OnPromiseNoWork string `json:"onPromiseNoWork" trust:"free" enum:"reject,warn,accept" doc:"what becomes of a claim without work"`
 	Checklist       bool   `json:"checklist" trust:"free" doc:"all boxes of task.md must be ticked"`
 	DoneFile        bool   `json:"doneFile" trust:"free" doc:"a file DONE in the loop's folder claims the work is done"`
+	// Require is the least that has to support a claim; empty, in older journals, is any.
+	Require         string `json:"require,omitempty" trust:"free" enum:"any,visible,heldOut,proved,strong" doc:"what has to support a claim: any claim that lacks nothing else counts, or visible guardrails that passed, heldOut ones that passed, proved ones (each was seen to fail, and the done is not weak), or a strong done"`
+	HoldoutRefusals int    `json:"holdoutRefusals,omitempty" trust:"free" min:"1" doc:"how often the same held-out guardrail may refuse a claim before a person is asked, so that an agent cannot find out by trying what it checks"`
 	AppendTo        string `json:"appendTo,omitempty" trust:"asked" doc:"a Markdown file to which ralph appends how a loop completed or failed"`
 }
 
@@ -52,6 +57,7 @@ type LimitRules struct {
 	IterationTokens int64             `json:"iterationTokens" trust:"free" none:"true" live:"true" doc:"tokens in and out of one iteration"`
 	ExitGrace       Duration          `json:"exitGrace" trust:"free" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
 	Window          map[string]string `json:"window,omitempty" trust:"free" doc:"how much the loops of an account may use in a span of time before they wait, such as {\"24h\": \"15\"} US dollars, or {\"5h\": \"40%\"} of what the vendor allows, where the agent tells that"`
+	Diff            int               `json:"diff,omitempty" trust:"free" none:"true" live:"true" doc:"lines that may be added and removed since the start when the work is claimed to be done"`
 	MaxOutage       Duration          `json:"maxOutage" trust:"free" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
 }
 
@@ -76,6 +82,14 @@ type ReviewRules struct {
 	Cap     int    `json:"cap" trust:"free" min:"1" doc:"most reviews of one story; after that many it is approved, with the open concerns as a note"`
 	Vote    string `json:"vote" trust:"free" enum:"all,majority" doc:"with several reviewers, how many of them have to approve a story"`
 	MayEdit bool   `json:"mayEdit" trust:"free" doc:"keep what a reviewer changes in the code; without it, its changes are undone"`
+}
+
+// ProveRules say how the guardrails are tried: whether they can fail.
+type ProveRules struct {
+	Auto    string   `json:"auto" trust:"free" enum:"claim,end,off" doc:"when the guardrails are tried without being asked for: at each claim that lacks nothing else, at the end after an accepted claim, or never"`
+	Time    Duration `json:"time" trust:"free" doc:"how long that may take"`
+	Mutants int      `json:"mutants" trust:"free" min:"0" doc:"how many small changes of the lines that the loop changed are tried"`
+	Strong  int      `json:"strong" trust:"free" min:"1" max:"100" doc:"percent of these changes that the guardrails have to notice in a strong done"`
 }
 
 // ScheduleRules say what an iteration may have to wait for besides LoopStarted.When.

@@ -61,6 +61,11 @@ const (
 	TypeRepoCommitted        Type = "repo.committed"
 	TypeSCMEnded             Type = "scm.ended"
 
+	TypeHoldoutEnded   Type = "holdout.ended"
+	TypeHoldoutChecked Type = "holdout.checked"
+	TypeProofTried     Type = "proof.tried"
+	TypeProofEnded     Type = "proof.ended"
+
 	TypeStoriesRead   Type = "stories.read"
 	TypeStoriesJudged Type = "stories.judged"
 	TypeStoryReviewed Type = "story.reviewed"

@@ -147,6 +147,11 @@ var book = map[event.Type]func(event.Payload, Known) Phrase{
 	event.TypeRepoCommitted:        of(repoCommitted),
 	event.TypeSCMEnded:             of(scmEnded),
 
+	event.TypeHoldoutEnded:   of(holdoutEnded),
+	event.TypeHoldoutChecked: of(holdoutChecked),
+	event.TypeProofTried:     of(proofTried),
+	event.TypeProofEnded:     of(proofEnded),
+
 	event.TypeStoriesRead:   of(storiesRead),
 	event.TypeStoriesJudged: of(storiesJudged),
 	event.TypeStoryReviewed: of(storyReviewed),

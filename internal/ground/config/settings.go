@@ -62,6 +62,7 @@ type Settings struct {
 	Review     Review         `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
 	Guard      Guard          `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
 	Nesting    Nesting        `json:"nesting" doc:"how many loops the agents of a loop may start"`
+	Prove      Prove          `json:"prove" doc:"how it is tried whether the guardrails can fail"`
 	Snapshots  Snapshots      `json:"snapshots" doc:"how the work tree is kept before each iteration, for 'ralph diff' and 'ralph rollback'"`
 	Sandbox    Sandbox        `json:"sandbox" doc:"how the agent is kept apart from the machine"`
 	Worktree   Worktree       `json:"worktree,omitzero" doc:"what a git worktree of a loop gets, with --worktree"`
@@ -99,6 +100,8 @@ type Guardrail struct {
 	Timeout     Duration `json:"timeout,omitzero" doc:"how long it may take; as long as limits.iteration when absent"`
 	Independent bool     `json:"independent,omitempty" doc:"may run at the same time as others that say so too"`
 	Protect     bool     `json:"protect,omitempty" doc:"restore its own files before it runs, if the agent changed them"`
+	HeldOut     bool     `json:"heldOut,omitempty" doc:"the agent cannot read it: it runs with the files of 'ralph holdout' on a copy of the claimed work, and the agent learns only the requirement; not in the files of a project"`
+	Requirement string   `json:"requirement,omitempty" doc:"of a held-out guardrail: what has to hold, in words for the agent"`
 }
 
 // SCM is what runs in version control when all guardrails pass; without tasks, nothing.
@@ -137,6 +140,7 @@ type (
 	Restart    = event.RestartRules
 	Breaker    = event.BreakerRules
 	Reflect    = event.ReflectRules
+	Prove      = event.ProveRules
 )
 
 // Review says how the stories of ralph/tasks.json are reviewed, and by which agents.
@@ -254,12 +258,15 @@ func Defaults() Settings {
 			OnPromiseNoWork: "reject",
 			Checklist:       true,
 			DoneFile:        true,
+			Require:         "any",
+			HoldoutRefusals: 3,
 		},
 		Limits:    Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, ExitGrace: 30 * second, MaxOutage: 6 * hour},
 		Restart:   Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
 		Breaker:   Breaker{NoProgress: 5, SameError: 3, Environment: 3},
 		Review:    Review{ReviewRules: event.ReviewRules{Cap: 5, Vote: VoteAll}},
 		Nesting:   Nesting{Depth: 1, Loops: 16},
+		Prove:     Prove{Auto: "end", Time: 10 * minute, Mutants: 20, Strong: 70},
 		Snapshots: Snapshots{Keep: 50},
 		Sandbox:   Sandbox{Mode: "none", Network: "open"},
 		Journal:   Journal{SyncEvery: second, Compress: true, Raw: true},

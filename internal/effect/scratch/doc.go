@@ -1,0 +1,23 @@
+// Package scratch makes throw-away work trees: guardrails are tried there on states that nobody
+// works in.
+//
+//	tree, err := scratch.Open(ctx, scratch.Config{Dir: project, Tree: claimed, Home: home})
+//	defer tree.Close()
+//	// run commands in tree.Project, write files there
+//	err = tree.Reset(ctx, other) // the files of another tree of git, nothing else
+//
+// # Guarantees
+//
+//   - The repository that a tree is made from is only read: no ref, index, file or list of worktrees
+//     of it changes. The throw-away tree is a repository of its own that borrows its objects; what
+//     is committed there is gone with it.
+//   - Folders are made with mode 0700 in ralph's home, which every sandbox hides from agents.
+//   - What a killed process leaves is removed by the next [Open].
+//   - No hook and no filter of the repository runs: a file of Git LFS is a pointer. Submodules are
+//     empty.
+//
+// # Not here
+//
+// Which states are tried and what is laid over them: internal/effect/prove,
+// internal/effect/holdout.
+package scratch

@@ -1,0 +1,223 @@
+package scratch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/filelock"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+)
+
+// Config says what a tree is made of.
+type Config struct {
+	Dir  string // a folder in the work tree of the repository
+	Tree string // what it has at first: a commit, or a tree of git such as that of keep.FilesNow
+	Home string // ralph's own folder
+	Env  []string
+}
+
+// Tree is a throw-away work tree. One goroutine uses it.
+type Tree struct {
+	Root    string // of the work tree
+	Project string // the folder in it that is Config.Dir there
+
+	git    repo.Git
+	folder string
+	lock   *os.File
+}
+
+const (
+	// Folder is in ralph's home, and holds the trees.
+	Folder   = "scratch"
+	lockFile = "lock"
+	workDir  = "work"
+	// writeTime bounds the writing of all files.
+	writeTime = 10 * time.Minute
+)
+
+// Open makes a tree. Without git or a repository the error satisfies [repo.Absent].
+func Open(ctx context.Context, c Config) (*Tree, error) {
+	t, err := open(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("make a throw-away work tree: %w", err)
+	}
+	return t, nil
+}
+
+func open(ctx context.Context, c Config) (t *Tree, err error) {
+	from := repo.In(c.Dir, c.Env...)
+	at, err := from.Locate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	common, err := from.Line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, err
+	}
+	format, err := from.Line(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return nil, err
+	}
+	inside, err := inside(at.Root, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if t, err = makeFolder(filepath.Join(c.Home, Folder)); err != nil {
+		return nil, err
+	}
+	t.Project = filepath.Join(t.Root, inside)
+	t.git = repo.In(t.Root, c.Env...).WithOwnIdentity()
+	t.git.Limit = writeTime
+	if err = t.fill(ctx, common, format, c.Tree); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// inside returns the path of dir from root, whichever links lead there.
+func inside(root, dir string) (string, error) {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	return filepath.Rel(root, dir)
+}
+
+// makeFolder makes the folder of a tree, with a lock that its process holds, and removes those of
+// processes that are gone.
+func makeFolder(parent string) (*Tree, error) {
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, err
+	}
+	sweep(parent)
+	folder, err := os.MkdirTemp(parent, "tree-")
+	if err != nil {
+		return nil, err
+	}
+	lock, err := safefile.OpenFile(filepath.Join(folder, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	t := &Tree{Root: filepath.Join(folder, workDir), folder: folder, lock: lock}
+	if _, err = filelock.TryExclusive(lock); err == nil {
+		err = os.Mkdir(t.Root, 0o700)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// young is the age up to which a folder without a lock may be one that is being made.
+const young = time.Minute
+
+// sweep removes the trees of processes that are gone, as far as that is possible.
+func sweep(parent string) {
+	entries, _ := os.ReadDir(parent) // what cannot be read now is removed another time
+	for _, entry := range entries {
+		folder := filepath.Join(parent, entry.Name())
+		lock, err := safefile.OpenFile(filepath.Join(folder, lockFile), os.O_RDWR, 0)
+		if err != nil {
+			if info, failed := entry.Info(); failed == nil && time.Since(info.ModTime()) > young {
+				_ = removeAll(folder)
+			}
+			continue
+		}
+		if alone, err := filelock.TryExclusive(lock); err == nil && alone {
+			if info, failed := lock.Stat(); failed == nil && time.Since(info.ModTime()) > young {
+				_ = removeAll(folder)
+			}
+		}
+		_ = lock.Close()
+	}
+}
+
+// fill makes the repository, which borrows the objects of another one, and writes the files.
+func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
+	if _, err := t.git.Read(ctx, "init", "--quiet", "--template=", "--initial-branch=work", "--object-format="+format); err != nil {
+		return err
+	}
+	borrowed := filepath.Join(common, "objects") + "\n"
+	if err := os.MkdirAll(filepath.Join(t.Root, ".git", "objects", "info"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(t.Root, ".git", "objects", "info", "alternates"), []byte(borrowed), 0o600); err != nil {
+		return err
+	}
+	if shallow, err := os.ReadFile(filepath.Join(common, "shallow")); err == nil {
+		if err := os.WriteFile(filepath.Join(t.Root, ".git", "shallow"), shallow, 0o600); err != nil {
+			return err
+		}
+	}
+	git, err := t.git.WithoutFilters(ctx)
+	if err != nil {
+		return err
+	}
+	t.git = git
+	return t.Reset(ctx, tree)
+}
+
+// Reset gives the tree the files of a commit or a tree of git, and removes all others but those in
+// keep: paths from the root that patterns of a .gitignore match.
+func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
+	name, err := t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tree+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("find the tree %.60q: %w", tree, err)
+	}
+	commit, err := t.git.CommitTree(ctx, name, "The files as they are tried.")
+	if err != nil {
+		return err
+	}
+	if _, err := t.git.Read(ctx, "reset", "--quiet", "--hard", commit); err != nil {
+		return err
+	}
+	args := []string{"clean", "-ffdxq"}
+	for _, pattern := range keep {
+		args = append(args, "-e", pattern)
+	}
+	if _, err := t.git.Read(ctx, args...); err != nil {
+		return fmt.Errorf("remove what the commands left: %w", err)
+	}
+	return os.MkdirAll(t.Project, 0o700)
+}
+
+// Git returns the git of the tree, for facts about the states that it has.
+func (t *Tree) Git() repo.Git { return t.git }
+
+// Close removes the tree with all that is in it.
+func (t *Tree) Close() error {
+	if t == nil {
+		return nil
+	}
+	err := removeAll(t.folder)
+	if t.lock != nil {
+		err = errors.Join(err, t.lock.Close())
+	}
+	return err
+}
+
+// removeAll removes a folder, also one with folders that may not be written, such as Go's modules.
+func removeAll(folder string) error {
+	err := os.RemoveAll(folder)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(folder)
+}

@@ -1,0 +1,108 @@
+package scratch_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/effect/scratch"
+	"github.com/ralph-loop/ralph/internal/testkit/testgit"
+)
+
+// long is long before a tree is swept.
+var long = time.Now().Add(-time.Hour)
+
+func TestMain(m *testing.M) { testgit.Main(m) }
+
+func open(t *testing.T, dir, tree, home string) *scratch.Tree {
+	t.Helper()
+	made, err := scratch.Open(t.Context(), scratch.Config{Dir: dir, Tree: tree, Home: home})
+	testgit.Must(t, err)
+	t.Cleanup(func() { _ = made.Close() })
+	return made
+}
+
+// A tree has the files as they are, committed or not, and the repository that it is made from does
+// not change.
+func TestTreeLeavesRepositoryAlone(t *testing.T) {
+	for _, format := range testgit.Formats {
+		t.Run(format, func(t *testing.T) {
+			w := testgit.Born(t, "--object-format="+format)
+			w.Write("sub/new", "not committed")
+			w.Write(".gitignore", "ignored\n")
+			w.Write("ignored", "x")
+			now, err := keep.FilesNow(t.Context(), w.Dir)
+			testgit.Must(t, err)
+			state := func() string {
+				return w.Git("for-each-ref") + w.Git("worktree", "list") + w.Git("count-objects", "-v") + w.Index()
+			}
+			before := state()
+
+			made := open(t, filepath.Join(w.Dir, "sub"), now, t.TempDir())
+			inside := testgit.Tree{T: t, Dir: made.Root}
+			if got := inside.Content("sub/new"); got != "not committed" {
+				t.Errorf("the new file is %q", got)
+			}
+			if made.Project != filepath.Join(made.Root, "sub") {
+				t.Errorf("the project is %s", made.Project)
+			}
+			if _, err := os.Stat(filepath.Join(made.Root, "ignored")); err == nil {
+				t.Error("an ignored file is there")
+			}
+			inside.Write("a", "changed")
+			inside.Write("left/behind", "x")
+			inside.Commit("A commit of a test.")
+			testgit.Must(t, made.Reset(t.Context(), w.Head()))
+			if got := inside.Content("a"); got == "changed" {
+				t.Error("a change survived the reset")
+			}
+			for _, name := range []string{"left", "sub/new"} {
+				if _, err := os.Stat(filepath.Join(made.Root, name)); err == nil {
+					t.Errorf("%s survived the reset", name)
+				}
+			}
+			testgit.Must(t, made.Close())
+			if _, err := os.Stat(made.Root); err == nil {
+				t.Error("the tree is still there")
+			}
+			if after := state(); after != before {
+				t.Errorf("the repository was\n%s\nand is\n%s", before, after)
+			}
+		})
+	}
+}
+
+// What a killed process leaves is removed by the next one; a tree in use stays.
+func TestNextOneRemovesWhatWasLeft(t *testing.T) {
+	w, home := testgit.Born(t), t.TempDir()
+	used := open(t, w.Dir, w.Head(), home)
+	left := filepath.Join(home, scratch.Folder, "tree-left")
+	testgit.Must(t, os.MkdirAll(filepath.Join(left, "work", "closed"), 0o700))
+	testgit.Must(t, os.WriteFile(filepath.Join(left, "work", "closed", "file"), nil, 0o600))
+	testgit.Must(t, os.WriteFile(filepath.Join(left, "lock"), nil, 0o600))
+	testgit.Must(t, os.Chmod(filepath.Join(left, "work", "closed"), 0o500))
+	for _, name := range []string{filepath.Join(left, "lock"), filepath.Join(filepath.Dir(used.Root), "lock")} {
+		testgit.Must(t, os.Chtimes(name, long, long))
+	}
+	open(t, w.Dir, w.Head(), home)
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what a dead process left is still there")
+	}
+	if _, err := os.Stat(used.Root); err != nil {
+		t.Errorf("a tree in use is gone: %v", err)
+	}
+}
+
+func TestUnknownTreeIsAnError(t *testing.T) {
+	w, home := testgit.Born(t), t.TempDir()
+	if _, err := scratch.Open(t.Context(), scratch.Config{Dir: w.Dir, Tree: "refs/heads/none", Home: home}); err == nil {
+		t.Fatal("no error")
+	}
+	entries, err := os.ReadDir(filepath.Join(home, scratch.Folder))
+	testgit.Must(t, err)
+	if len(entries) > 0 {
+		t.Errorf("it left %s", entries[0].Name())
+	}
+}
