@@ -26,6 +26,8 @@ func init() {
 			Verb: func() any { return new(whyVerb) }},
 		{Name: "report", Help: "Write what a loop came to as one page: outcome, cost, iterations, what needs you.",
 			Group: cli.Daily, Verb: func() any { return new(reportVerb) }},
+		{Name: "blame", Help: "Say which iteration, or which person, wrote the lines of a file.", Group: cli.Daily,
+			Verb: func() any { return new(blameVerb) }},
 		{Name: "init", Help: "Ask for the settings of this project and write them.", Group: cli.Sometimes, Verb: func() any { return new(initVerb) }},
 		{Name: "doctor", Help: "Show what will work here and what will not.", Group: cli.Sometimes, Verb: func() any { return new(doctorVerb) }},
 		{Name: "plan", Help: "Write a plan, the stories of ralph/tasks.json, in a conversation with your agent, or check it.",

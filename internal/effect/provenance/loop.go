@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal"
@@ -17,10 +18,12 @@ type Loop struct {
 	Dir        string // the loop's folder
 	Root       string // of the work tree, as it was then; empty if there was no repository
 	Iterations []*Iteration
+	// ForkOf is the loop whose first iterations this journal begins with; nil for any other loop.
+	ForkOf *Loop
 
 	project string
-	forkOf  *Loop // whose first iterations this journal begins with
-	until   int   // the first iteration that is not of forkOf
+	until   int // the first iteration that is not of ForkOf
+	last    *Iteration
 	agent   string
 	head    string // of the last inspection at a begin
 	clean   bool   // nothing was uncommitted then
@@ -91,7 +94,7 @@ func (l *Loop) Apply(e event.Event) error {
 	case event.TypeLoopStarted, event.TypeAgentReplaced, event.TypeRepoInspected, event.TypeIterationStarted:
 	case event.TypeAgentStarted, event.TypeAgentUsed, event.TypeGuardrailEnded, event.TypeIterationChecked, event.TypeRepoCommitted,
 		event.TypeCompletionRefused, event.TypeIterationEnded:
-		if len(l.Iterations) == 0 {
+		if l.last == nil {
 			return nil
 		}
 	default:
@@ -111,7 +114,7 @@ func (l *Loop) Apply(e event.Event) error {
 	case event.IterationStarted:
 		l.begin(e, p)
 	default:
-		l.Iterations[len(l.Iterations)-1].apply(e, p)
+		l.last.apply(e, p)
 	}
 	return nil
 }
@@ -123,7 +126,7 @@ func (l *Loop) started(p event.LoopStarted) {
 		l.agent = p.Agent.Protocol
 	}
 	if p.ForkOf != nil {
-		l.forkOf, l.until = &Loop{ID: p.ForkOf.ID, Name: p.ForkOf.Name, Dir: p.ForkOf.Dir}, p.ForkOf.Iteration
+		l.ForkOf, l.until = &Loop{ID: p.ForkOf.ID, Name: p.ForkOf.Name, Dir: p.ForkOf.Dir}, p.ForkOf.Iteration
 	}
 }
 
@@ -141,10 +144,10 @@ func (l *Loop) inspected(e event.Event, p event.RepoInspected) {
 		l.head, l.clean = p.Head, !p.Dirty
 		return
 	}
-	if len(l.Iterations) == 0 {
+	i := l.last
+	if i == nil {
 		return
 	}
-	i := l.Iterations[len(l.Iterations)-1]
 	if !p.Dirty && p.Head != "" {
 		i.After = Tree{p.Head, e.At, true}
 	}
@@ -155,8 +158,8 @@ func (l *Loop) inspected(e event.Event, p event.RepoInspected) {
 
 func (l *Loop) begin(e event.Event, p event.IterationStarted) {
 	i := &Iteration{Loop: l, N: p.N, Seq: e.Seq, Agent: l.agent, Prompt: p.Prompt, Began: e.At}
-	if l.forkOf != nil && p.N < l.until {
-		i.Loop = l.forkOf
+	if l.ForkOf != nil && p.N < l.until {
+		i.Loop = l.ForkOf
 	}
 	switch {
 	case p.Snapshot != "":
@@ -165,14 +168,14 @@ func (l *Loop) begin(e event.Event, p event.IterationStarted) {
 		i.Before = Tree{l.head, e.At, true}
 	}
 	l.head, l.clean = "", false
-	l.Iterations = append(l.Iterations, i)
+	i.Loop.Iterations, l.last = append(i.Loop.Iterations, i), i
 }
 
 func (i *Iteration) apply(e event.Event, p event.Payload) {
 	switch p := p.(type) {
 	case event.AgentStarted:
-		if by := e.By(); by != "" {
-			i.Agent = by
+		if name, ok := strings.CutPrefix(e.By(), "agent:"); ok {
+			i.Agent = name
 		}
 		i.unpriced = i.unpriced || !p.Costs
 	case event.AgentUsed:
@@ -211,7 +214,8 @@ const mostReasons = 10
 
 // Because returns the refusals and the failed checks of the iterations right before this one that
 // led to it, the last one first.
-func (i *Iteration) Because(all []*Iteration) (reasons []string) {
+func (i *Iteration) Because() (reasons []string) {
+	all := i.Loop.Iterations
 	at := slices.Index(all, i)
 	for at--; at >= 0; at-- {
 		before := len(reasons)
@@ -233,8 +237,8 @@ func (i *Iteration) Because(all []*Iteration) (reasons []string) {
 // Current reads the open iteration from the last segment of a journal.
 func Current(dir string) (*Iteration, error) {
 	l, err := read(dir, journal.ReadOptions{FromCheckpoint: true})
-	if len(l.Iterations) == 0 {
+	if l.last == nil {
 		return &Iteration{Loop: l}, errors.Join(err, errors.New("its journal has no iteration"))
 	}
-	return l.Iterations[len(l.Iterations)-1], err
+	return l.last, err
 }

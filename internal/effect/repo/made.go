@@ -45,23 +45,23 @@ func (g Git) made(ctx context.Context, old, new string, since, until time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	here := g.reflog(ctx)
+	here := g.Reflog(ctx)
 	for line := range strings.Lines(out) {
 		commit, written, _ := strings.Cut(strings.TrimSpace(line), " ")
 		seconds, err := strconv.ParseInt(written, 10, 64)
 		at := time.Unix(seconds, 0)
 		fresh := err == nil && !at.Before(since) && !at.After(until)
 		switch did, known := here[commit]; {
-		case known && (writes(did) || copies(did) && fresh), len(here) == 0 && fresh:
+		case known && (Writes(did) || copies(did) && fresh), len(here) == 0 && fresh:
 			made = append(made, commit)
 		}
 	}
 	return made, nil
 }
 
-// reflog returns what git did when HEAD of this work tree named a commit first. It is empty without
+// Reflog returns what git did when HEAD of this work tree named a commit first. It is empty without
 // a reflog.
-func (g Git) reflog(ctx context.Context) map[string]string {
+func (g Git) Reflog(ctx context.Context) map[string]string {
 	out, err := g.Read(ctx, "log", "--walk-reflogs", "--no-patch", "--no-notes", "--max-count="+strconv.Itoa(mostReflog), "--format=%H %gs", "HEAD", "--")
 	if err != nil {
 		return nil
@@ -74,8 +74,8 @@ func (g Git) reflog(ctx context.Context) map[string]string {
 	return here
 }
 
-// writes reports whether an entry of the reflog is about a new commit with new content.
-func writes(did string) bool {
+// Writes reports whether an entry of the reflog is about a new commit with new content.
+func Writes(did string) bool {
 	what, detail, _ := strings.Cut(did, ":")
 	if strings.HasPrefix(what, "merge ") || strings.HasPrefix(what, "pull") {
 		return strings.Contains(detail, "Merge made")
