@@ -53,7 +53,7 @@ type history struct {
 	files   map[string][]string
 	older   map[string]bool
 	reflogs map[string]map[string]string
-	patches map[string][]patchOf // by path
+	patches map[string][]patchOf     // by path
 	traces  map[string][]traceRecord // by revision
 	alive   func(*provenance.Loop) bool
 }

@@ -3,6 +3,7 @@ package blaming
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,12 @@ func (a *Answer) text(lines []string, o render.Options, now time.Time) []byte {
 	}
 	digits := len(fmt.Sprint(last))
 	var told []string
+	width := func(prefix string) int {
+		if o.Width <= 0 {
+			return -1 // no line is broken
+		}
+		return o.Width - len(prefix)
+	}
 	var legend bytes.Buffer
 	for _, r := range a.Ranges {
 		for at := r.From; at <= r.To; at++ {
@@ -33,7 +40,7 @@ func (a *Answer) text(lines []string, o render.Options, now time.Time) []byte {
 			fmt.Fprintln(&out, strings.TrimRight(row, " "))
 		}
 		about := r.about(now)
-		if key := strings.Join(about, "\n"); !contains(told, key) {
+		if key := strings.Join(about, "\n"); !slices.Contains(told, key) {
 			told = append(told, key)
 			fmt.Fprintln(&legend)
 			for i, line := range about {
@@ -41,7 +48,7 @@ func (a *Answer) text(lines []string, o render.Options, now time.Time) []byte {
 				if i == 0 {
 					prefix = ""
 				}
-				for _, row := range cli.Wrapped(line, max(o.Width-len(prefix), 0)) {
+				for _, row := range cli.Wrapped(line, width(prefix)) {
 					fmt.Fprintln(&legend, prefix+row)
 				}
 			}
@@ -55,15 +62,6 @@ func (a *Answer) text(lines []string, o render.Options, now time.Time) []byte {
 		fmt.Fprintf(&out, "the journal of loop %s cannot be read to its end: its lines may be unknown\n", render.Clean(name))
 	}
 	return out.Bytes()
-}
-
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *Answer) count() (n int) {
