@@ -236,7 +236,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 			continue
 		}
 		last = found
-		a.Ranges = append(a.Ranges, Range{at, at, found.describe(h)})
+		a.Ranges = append(a.Ranges, Range{at, at, found.describe(ctx, h)})
 	}
 	return a, lines, nil
 }
@@ -280,7 +280,7 @@ func (h *history) find(ctx context.Context, e *cli.Env) (loops []*provenance.Loo
 func isAlive(s registry.Status) bool { return s.Live.Alive }
 
 // describe says what is known in full.
-func (o origin) describe(h *history) Origin {
+func (o origin) describe(ctx context.Context, h *history) Origin {
 	d := Origin{How: o.how}
 	if o.commit != nil {
 		d.Commit = &CommitPart{o.commit.sha, word(o.commit.name), word(o.commit.email), time.Unix(o.commit.at, 0).UTC(), word(o.commit.subject)}
@@ -301,16 +301,16 @@ func (o origin) describe(h *history) Origin {
 			d.How = "snapshot"
 		}
 		if o.note != nil {
-			d.By, d.How, d.Verified = byNote, "note", o.by.Before.Commit != "" && h.agrees(o)
+			d.By, d.How, d.Verified = byNote, "note", o.by.Before.Commit != "" && h.agrees(ctx, o)
 		}
 	}
 	return d
 }
 
 // agrees reports whether the work tree that a ref keeps is one on which the commit could be made.
-func (h *history) agrees(o origin) bool {
+func (h *history) agrees(ctx context.Context, o origin) bool {
 	head := h.headOf(o.by.Before)
-	return o.commit != nil && head != "" && head != o.commit.sha && h.older[head+o.commit.sha]
+	return o.commit != nil && head != "" && head != o.commit.sha && h.isOlder(ctx, head, o.commit.sha)
 }
 
 func (o origin) part() *LoopPart {

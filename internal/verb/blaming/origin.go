@@ -2,6 +2,7 @@ package blaming
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -132,20 +133,20 @@ func (o *origins) ofRevert(ctx context.Context, c *commit, b blamed, left int) (
 	if err := o.read(ctx, []string{sha}); err != nil || o.commits[sha] == nil || len(o.commits[sha].parents) != 1 {
 		return found, false, err
 	}
-	mine, err := o.patchesOf(ctx, c.parents[0], c.sha, b.path)
-	if err != nil || len(mine) == 0 {
+	mine, changed, err := o.patchOf(ctx, c.parents[0], c.sha, b.path)
+	if err != nil || !changed {
 		return found, false, err
 	}
 	was := o.commits[sha].parents[0]
-	other, err := o.patchesOf(ctx, was, sha, b.path)
-	if err != nil || len(other) == 0 || other[0].reverse != mine[0].id {
+	other, changed, err := o.patchOf(ctx, was, sha, b.path)
+	if err != nil || !changed || other.reverse != mine.id {
 		return found, false, err
 	}
-	at := slices.Index(mine[0].added, b.line)
-	if at < 0 || at >= len(other[0].removed) {
+	at := slices.Index(mine.added, b.line)
+	if at < 0 || at >= len(other.removed) {
 		return found, false, nil
 	}
-	return o.ofLine(ctx, was, b.path, other[0].removed[at], left)
+	return o.ofLine(ctx, was, b.path, other.removed[at], left)
 }
 
 // ofLine returns who wrote a line of a file in a commit.
@@ -158,70 +159,110 @@ func (o *origins) ofLine(ctx context.Context, rev, path string, line, left int) 
 	return found, err == nil, err
 }
 
-// patchesOf returns what was changed from one commit to another in a file.
-func (o *origins) patchesOf(ctx context.Context, from, to, path string) ([]patch, error) {
-	out, err := o.git.Read(ctx, append(diffTree, from, to, "--", ":(literal)"+path)...)
-	return parsePatches(string(out)), err
+// patchOf returns what was changed from one commit to another in a file.
+func (o *origins) patchOf(ctx context.Context, from, to, path string) (patch, bool, error) {
+	key := from + to + path
+	all, done := o.changes[key]
+	if !done {
+		out, err := o.git.Read(ctx, slices.Concat(diffTree, []string{from, to, "--", ":(literal)" + path})...)
+		if err != nil {
+			return patch{}, false, err
+		}
+		all = parsePatches(string(out))
+		o.changes[key] = all
+	}
+	if len(all) != 1 {
+		return patch{}, false, nil
+	}
+	return all[0], true, nil
 }
 
 var diffTree = []string{"diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=3", "--diff-algorithm=myers"}
 
-// patchOf is a change that a loop made, between two commits.
-type patchOf struct {
+// loopPatch is a change that a loop made.
+type loopPatch struct {
 	patch
 	to string // the commit that has the lines
-	at int64  // when, in seconds
 }
 
-// loopPatches returns the changes that loops made to a file: from one work tree to the next, by
-// each commit, and from the first work tree to each, as a squash makes them.
-func (o *origins) loopPatches(ctx context.Context, path string) ([]patchOf, error) {
-	if all, ok := o.patches[path]; ok {
-		return all, nil
-	}
-	type pair struct{ from, to string }
-	var pairs []pair
+// mostPairs is how many changes of loops are compared with others.
+const mostPairs = 5000
+
+// pairs are the changes that loops made, each between two commits: from one work tree to the next,
+// by each commit, and from the first work tree to each, as a squash makes them.
+func (h *history) pairs() (all [][2]string) {
+	known := map[[2]string]bool{}
 	add := func(from, to string) {
-		if p := (pair{from, to}); from != "" && to != "" && from != to && !slices.Contains(pairs, p) {
-			pairs = append(pairs, p)
+		p := [2]string{from, to}
+		if from != "" && to != "" && from != to && !known[p] && len(all) < mostPairs {
+			known[p] = true
+			all = append(all, p)
 		}
 	}
-	for _, l := range o.loops {
+	for _, l := range h.loops {
 		first := ""
 		for _, i := range l.Iterations {
 			for _, t := range []provenance.Tree{i.Before, i.After} {
-				if t.Commit == "" {
-					continue
-				}
-				if first == "" {
-					first = o.headOf(t)
+				if first == "" && t.Commit != "" {
+					first = h.headOf(t)
 				}
 				add(first, t.Commit)
 			}
 			add(i.Before.Commit, i.After.Commit)
 			for _, c := range i.Commits {
-				if parents := o.commits[c.SHA].parents; len(parents) > 0 {
-					if first == "" {
-						first = parents[0]
-					}
+				if parents := h.commits[c.SHA].parents; len(parents) > 0 {
+					first = cmp.Or(first, parents[0])
 					add(parents[0], c.SHA)
 				}
 				add(first, c.SHA)
 			}
 		}
 	}
-	all := []patchOf{}
-	for _, p := range pairs {
-		found, err := o.patchesOf(ctx, p.from, p.to, path)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range found {
-			all = append(all, patchOf{one, p.to, o.commits[p.to].at})
+	return all
+}
+
+// loopPatches returns the changes that loops made to a file, and reads the file as they left it.
+func (o *origins) loopPatches(ctx context.Context, path string) ([]loopPatch, error) {
+	if all, ok := o.patches[path]; ok {
+		return all, nil
+	}
+	all := []loopPatch{}
+	var compared []string
+	var trees bytes.Buffer
+	if err := o.readFirst(ctx); err != nil {
+		return nil, err
+	}
+	for _, p := range o.pairs() {
+		from, to := o.commits[p[0]], o.commits[p[1]]
+		if from != nil && to != nil && from.tree != to.tree {
+			compared = append(compared, p[1])
+			fmt.Fprintln(&trees, from.tree, to.tree)
 		}
 	}
+	out, err := o.git.Feed(ctx, trees.Bytes(), slices.Concat(diffTree, []string{"--stdin", "--", ":(literal)" + path})...)
+	if err != nil {
+		return nil, err
+	}
+	var names bytes.Buffer
+	for _, one := range parsePatches(string(out)) {
+		all = append(all, loopPatch{one, compared[one.pair]})
+		fmt.Fprintln(&names, compared[one.pair]+":"+path)
+	}
 	o.patches[path] = all
-	return all, nil
+	at := 0
+	return all, o.git.Objects(ctx, names.Bytes(), mostFile, func(content []byte) {
+		o.files[all[at].to+":"+path] = split(content)
+		at++
+	})
+}
+
+// readFirst reads the commits on which loops began.
+func (h *history) readFirst(ctx context.Context) error {
+	var wanted []string
+	for _, p := range h.pairs() {
+		wanted = append(wanted, p[0])
+	}
+	return h.read(ctx, wanted)
 }
 
 // ofPatch traces a line of a commit that makes the same change as a loop: a copy by rebase,
@@ -230,17 +271,17 @@ func (o *origins) ofPatch(ctx context.Context, c *commit, b blamed, left int) (f
 	if len(c.parents) != 1 {
 		return found, false, nil
 	}
-	mine, err := o.patchesOf(ctx, c.parents[0], c.sha, b.path)
-	if err != nil || len(mine) == 0 {
+	mine, changed, err := o.patchOf(ctx, c.parents[0], c.sha, b.path)
+	if err != nil || !changed {
 		return found, false, err
 	}
-	at := slices.Index(mine[0].added, b.line)
+	at := slices.Index(mine.added, b.line)
 	all, err := o.loopPatches(ctx, b.path)
 	if err != nil || at < 0 {
 		return found, false, err
 	}
 	for _, p := range all {
-		if p.id != mine[0].id || p.to == c.sha || !o.copies(ctx, c, p.to) {
+		if p.id != mine.id || p.to == c.sha || !o.copies(ctx, c, p.to) {
 			continue
 		}
 		found, ok, err = o.ofState(ctx, p.to, p.path, p.added[at], left)

@@ -17,16 +17,20 @@ type patch struct {
 	removed []int  // and of those that it removed, in the file before it
 	texts   []string
 	was     string // the path before it
+	pair    int    // of the compared trees, in their order from 0
 }
 
-// parsePatches reads the output of git diff with its hunks, one patch for each file.
+// parsePatches reads the output of git diff-tree with its hunks, one patch for each file. Where
+// several pairs of trees were compared, a line with their names comes before each.
 func parsePatches(text string) (all []patch) {
 	var p *patch
+	pair := -1
 	var same, back strings.Builder
 	inHunk, before, after := false, 0, 0
 	finish := func() {
 		if p != nil && (len(p.added) > 0 || len(p.removed) > 0) {
 			p.id, p.reverse = sum(same.String()), sum(back.String())
+			p.pair = max(pair, 0)
 			all = append(all, *p)
 		}
 		p, inHunk = nil, false
@@ -36,6 +40,9 @@ func parsePatches(text string) (all []patch) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
+		case isPair(line):
+			finish()
+			pair++
 		case strings.HasPrefix(line, "diff --git "):
 			finish()
 			p = &patch{}
@@ -69,6 +76,12 @@ func parsePatches(text string) (all []patch) {
 	}
 	finish()
 	return all
+}
+
+// isPair reports whether a line names two trees. In a hunk no line begins so.
+func isPair(line string) bool {
+	a, b, ok := strings.Cut(line, " ")
+	return ok && isName(a) && isName(b)
 }
 
 // sum identifies the hunks of a patch. In the reverse of a hunk git prints what is removed before
