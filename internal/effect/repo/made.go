@@ -37,7 +37,7 @@ func (g Git) made(ctx context.Context, old, new string, since, until time.Time) 
 			return nil, err
 		}
 	}
-	args := []string{"log", "--no-patch", "--no-notes", "--reverse", "--max-count=" + strconv.Itoa(mostMade), "--format=%H %at", new}
+	args := []string{"log", "--no-patch", "--no-notes", "--reverse", "--max-count=" + strconv.Itoa(mostMade), "--format=%H %at %ct", new}
 	if old != "" {
 		args = append(args, "^"+old)
 	}
@@ -45,14 +45,27 @@ func (g Git) made(ctx context.Context, old, new string, since, until time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	here := g.Reflog(ctx)
+	// The time of a commit can be set, the order of the reflog cannot: what HEAD named first after
+	// it named old last is new too.
+	here, later, past := map[string]string{}, map[string]bool{}, false
+	for _, e := range g.reflog(ctx) { // the newest first
+		here[e.commit] = e.did
+		past = past || e.commit == old
+		later[e.commit] = !past
+	}
+	within := func(seconds string) bool {
+		n, err := strconv.ParseInt(seconds, 10, 64)
+		at := time.Unix(n, 0)
+		return err == nil && !at.Before(since) && !at.After(until)
+	}
 	for line := range strings.Lines(out) {
-		commit, written, _ := strings.Cut(strings.TrimSpace(line), " ")
-		seconds, err := strconv.ParseInt(written, 10, 64)
-		at := time.Unix(seconds, 0)
-		fresh := err == nil && !at.Before(since) && !at.After(until)
+		words := strings.Fields(line)
+		if len(words) != 3 {
+			continue
+		}
+		commit, written, committed := words[0], words[1], words[2]
 		switch did, known := here[commit]; {
-		case known && (Writes(did) || copies(did) && fresh), len(here) == 0 && fresh:
+		case known && Writes(did) && (within(committed) || later[commit]), known && copies(did) && within(written), len(here) == 0 && within(written):
 			made = append(made, commit)
 		}
 	}
@@ -62,16 +75,26 @@ func (g Git) made(ctx context.Context, old, new string, since, until time.Time) 
 // Reflog returns what git did when HEAD of this work tree named a commit first. It is empty without
 // a reflog.
 func (g Git) Reflog(ctx context.Context) map[string]string {
+	here := map[string]string{}
+	for _, e := range g.reflog(ctx) { // the newest first
+		here[e.commit] = e.did
+	}
+	return here
+}
+
+// headEntry is an entry of the reflog of HEAD.
+type headEntry struct{ commit, did string }
+
+func (g Git) reflog(ctx context.Context) (all []headEntry) {
 	out, err := g.Read(ctx, "log", "--walk-reflogs", "--no-patch", "--no-notes", "--max-count="+strconv.Itoa(mostReflog), "--format=%H %gs", "HEAD", "--")
 	if err != nil {
 		return nil
 	}
-	here := map[string]string{}
-	for line := range strings.Lines(string(out)) { // the newest first
+	for line := range strings.Lines(string(out)) {
 		commit, did, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		here[commit] = did
+		all = append(all, headEntry{commit, did})
 	}
-	return here
+	return all
 }
 
 // Writes reports whether an entry of the reflog is about a new commit with new content.

@@ -39,13 +39,12 @@ const (
 )
 
 type traceRecord struct {
-	Version   string         `json:"version"`
-	ID        string         `json:"id"`
-	Timestamp string         `json:"timestamp"`
-	VCS       *traceVCS      `json:"vcs,omitempty"`
-	Tool      *traceTool     `json:"tool,omitempty"`
-	Files     []traceFile    `json:"files"`
-	Metadata  map[string]any `json:"metadata,omitempty"`
+	Version   string      `json:"version"`
+	ID        string      `json:"id"`
+	Timestamp string      `json:"timestamp"`
+	VCS       *traceVCS   `json:"vcs,omitempty"`
+	Tool      *traceTool  `json:"tool,omitempty"`
+	Files     []traceFile `json:"files"`
 }
 
 type traceVCS struct {
@@ -200,7 +199,7 @@ func traceOf(a *Answer, lines []string, version string, now time.Time) (traceRec
 	}
 	r := traceRecord{
 		Version: traceVersion, Timestamp: now.UTC().Format(time.RFC3339), VCS: &traceVCS{"git", a.Head},
-		Tool: &traceTool{"ralph", version}, Metadata: map[string]any{},
+		Tool: &traceTool{"ralph", version},
 	}
 	f := traceFile{Path: a.File, Conversations: []traceConversation{}}
 	places := map[string]int{}
@@ -228,7 +227,6 @@ func traceOf(a *Answer, lines []string, version string, now time.Time) (traceRec
 	sum := sha256.Sum256(slices.Concat([]byte(a.Head+"\x00"), content))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
 	r.ID = fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-	r.Metadata["dev.ralph"] = a.Ranges
 	return r, nil
 }
 

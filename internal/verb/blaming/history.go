@@ -46,7 +46,9 @@ type history struct {
 	loops   []*provenance.Loop
 	chains  map[string]*chain // by the root of the work tree
 	made    map[string]made
-	sources map[string]source // of the commits that were made here
+	sources map[string]source   // of the commits that were made here
+	parents map[string][]string // likewise
+	removed map[string]map[string]bool
 	virtual map[string]map[int]string
 	commits map[string]*commit
 	blames  map[string][]blamed
@@ -68,7 +70,7 @@ func open(ctx context.Context, dir string, env []string) (*history, error) {
 		return nil, err
 	}
 	h := &history{
-		root: at.Root, chains: map[string]*chain{}, made: map[string]made{}, sources: map[string]source{}, virtual: map[string]map[int]string{},
+		root: at.Root, chains: map[string]*chain{}, made: map[string]made{}, sources: map[string]source{}, virtual: map[string]map[int]string{}, parents: map[string][]string{}, removed: map[string]map[string]bool{},
 		commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
 		reflogs: map[string]map[string]string{}, patches: map[string][]loopPatch{}, changes: map[string][]patch{},
 	}
@@ -131,6 +133,9 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 		return err
 	}
 	h.loops = append(h.loops, more...)
+	if err := h.read(ctx, h.heads()); err != nil {
+		return err
+	}
 	byRoot := map[string][]*provenance.Iteration{}
 	for _, l := range h.loops {
 		root := l.Root
@@ -291,6 +296,20 @@ func (h *history) headOf(t provenance.Tree) string {
 	return ""
 }
 
+// heads are the commits that HEAD named when trees were kept, and the parents of the commits of
+// loops.
+func (h *history) heads() (all []string) {
+	for _, l := range h.loops {
+		for _, i := range l.Iterations {
+			all = append(all, h.headOf(i.Before), h.headOf(i.After))
+			for _, c := range i.Commits {
+				all = append(all, h.commits[c.SHA].parents...)
+			}
+		}
+	}
+	return all
+}
+
 // stepCommit returns the commit of a step of a chain, whose parents are HEAD as it was then and the
 // step before.
 func (h *history) stepCommit(ctx context.Context, c *chain, at int) (string, error) {
@@ -325,6 +344,7 @@ func (h *history) join(ctx context.Context, tree string, from source, parents ..
 	sha, err := h.git.CommitTree(ctx, tree, fmt.Sprintf("step %d", len(h.sources)), args...)
 	if err == nil {
 		h.sources[sha] = from
+		h.parents[sha] = slices.DeleteFunc(args, func(word string) bool { return word == "-p" })
 	}
 	return sha, err
 }
@@ -341,7 +361,7 @@ func (h *history) blame(ctx context.Context, rev, path string) ([]blamed, error)
 	if done, ok := h.blames[key]; ok {
 		return done, nil
 	}
-	out, err := h.git.Read(ctx, "blame", "--line-porcelain", "-M", "-C", rev, "--", path)
+	out, err := h.git.Read(ctx, "blame", "--line-porcelain", "-M"+fmt.Sprint(leastLetters), "-C"+fmt.Sprint(leastLetters), rev, "--", path)
 	if err != nil {
 		return nil, err
 	}
@@ -377,6 +397,35 @@ func (h *history) lines(ctx context.Context, rev, path string) []string {
 	}
 	h.files[key] = split(out)
 	return h.files[key]
+}
+
+// moved reports whether a line of a new file may be from a file that the same change removed: with
+// too few lines in common, git does not see that one is the other.
+func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (bool, error) {
+	key := sha + ":" + b.path
+	texts, done := h.removed[key]
+	if !done {
+		texts = map[string]bool{}
+		h.removed[key] = texts
+		for _, p := range parents {
+			if h.lines(ctx, p, b.path) != nil {
+				return false, nil
+			}
+		}
+		for _, p := range parents {
+			out, err := h.git.Line(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", p, sha)
+			if err != nil {
+				return false, err
+			}
+			for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+				for _, line := range h.lines(ctx, p, name) {
+					texts[line] = true
+				}
+			}
+		}
+	}
+	lines := h.lines(ctx, sha, b.path)
+	return b.line >= 1 && b.line <= len(lines) && texts[lines[b.line-1]], nil
 }
 
 // split returns the lines of a file.

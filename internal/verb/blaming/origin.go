@@ -36,7 +36,7 @@ type origins struct {
 // of returns who wrote a line of a commit.
 func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	if s, ok := o.sources[b.commit]; ok {
-		return origin{by: s.by, how: s.how, unknown: s.unknown}, nil
+		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit])
 	}
 	c, err := o.about(ctx, b.commit)
 	if err != nil {
@@ -58,7 +58,16 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		}
 		return found, err
 	}
-	return origin{commit: c}, nil
+	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents)
+}
+
+// unlessMoved is an answer, unless the line may be an older one of another file.
+func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string) (origin, error) {
+	moved, err := o.moved(ctx, b.commit, parents, b)
+	if moved {
+		return origin{commit: found.commit, unknown: true, how: "before, perhaps: a file with such a line was removed when this one was made"}, err
+	}
+	return found, err
 }
 
 // ofMade traces a line of a commit that an iteration made: it may have been in the work tree before.
@@ -67,26 +76,26 @@ func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left 
 	chain := o.chainOf(m.by)
 	at, known := chain.before[m.by]
 	if !known {
-		if m.note != nil {
-			return here, nil // which is all that the note says
+		if m.note != nil { // which is all that the note says
+			return o.unlessMoved(ctx, here, b, c.parents)
 		}
 		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", m.by.N, m.by.Loop.Name)
 		return here, nil
 	}
 	step := chain.steps[at]
 	if step.tree.Head && o.isOlder(ctx, step.tree.Commit, c.sha) {
-		return here, nil // nothing was uncommitted
+		return o.unlessMoved(ctx, here, b, c.parents) // nothing was uncommitted
 	}
 	before, err := o.stepCommit(ctx, chain, at)
 	if err != nil {
 		return origin{}, err
 	}
 	found, ok, err := o.through(ctx, c, before, b, left)
-	if err != nil || !ok {
-		return here, err
+	if err != nil || ok {
+		found.commit = c
+		return found, err
 	}
-	found.commit = c
-	return found, nil
+	return o.unlessMoved(ctx, here, b, append(slices.Clone(c.parents), before))
 }
 
 func (h *history) chainOf(i *provenance.Iteration) *chain {
@@ -229,9 +238,6 @@ func (o *origins) loopPatches(ctx context.Context, path string) ([]loopPatch, er
 	all := []loopPatch{}
 	var compared []string
 	var trees bytes.Buffer
-	if err := o.readFirst(ctx); err != nil {
-		return nil, err
-	}
 	for _, p := range o.pairs() {
 		from, to := o.commits[p[0]], o.commits[p[1]]
 		if from != nil && to != nil && from.tree != to.tree {
@@ -254,15 +260,6 @@ func (o *origins) loopPatches(ctx context.Context, path string) ([]loopPatch, er
 		o.files[all[at].to+":"+path] = split(content)
 		at++
 	})
-}
-
-// readFirst reads the commits on which loops began.
-func (h *history) readFirst(ctx context.Context) error {
-	var wanted []string
-	for _, p := range h.pairs() {
-		wanted = append(wanted, p[0])
-	}
-	return h.read(ctx, wanted)
 }
 
 // ofPatch traces a line of a commit that makes the same change as a loop: a copy by rebase,
@@ -394,7 +391,7 @@ func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (fou
 			return found, false, err
 		}
 		for _, p := range all {
-			if states[p.to+path] || !o.copies(ctx, c, p.to) || o.reaches(ctx, c, p.to) {
+			if states[p.to+path] || !o.copies(ctx, c, p.to) || o.absorbed(ctx, c, p) {
 				continue
 			}
 			states[p.to+path] = true
@@ -425,11 +422,35 @@ func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (fou
 	return found, false, nil
 }
 
-// reaches reports whether a commit has a commit of a loop in its history, so that git itself knows
-// which lines are from there.
-func (o *origins) reaches(ctx context.Context, c *commit, of string) bool {
-	_, committed := o.made[of]
-	return committed && o.isOlder(ctx, of, c.sha)
+// absorbed reports whether the history of a commit has what a loop wrote without this commit, so that
+// git itself knows which lines are from there.
+func (o *origins) absorbed(ctx context.Context, c *commit, p loopPatch) bool {
+	if _, committed := o.made[p.to]; committed && o.isOlder(ctx, p.to, c.sha) {
+		return true
+	}
+	for _, parent := range c.parents {
+		texts := map[string]int{}
+		for _, line := range o.lines(ctx, parent, p.path) {
+			texts[line]++
+		}
+		if !slices.ContainsFunc(p.texts, func(text string) bool { texts[text]--; return texts[text] < 0 }) {
+			return true
+		}
+	}
+	// Nothing was uncommitted at a later step, and its commit is in the history.
+	for _, chain := range o.chains {
+		at := slices.IndexFunc(chain.steps, func(s step) bool { return s.tree.Commit == p.to })
+		if at >= 0 && slices.ContainsFunc(chain.steps[at:], func(s step) bool { return o.isClean(s.tree) && o.isOlder(ctx, o.headOf(s.tree), c.sha) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isClean reports whether nothing was uncommitted when a tree was kept.
+func (h *history) isClean(t provenance.Tree) bool {
+	head, kept := h.commits[h.headOf(t)], h.commits[t.Commit]
+	return t.Head || head != nil && kept != nil && head.tree == kept.tree
 }
 
 func (a origin) same(b origin) bool { return a.by == b.by && a.unknown == b.unknown }
