@@ -28,6 +28,8 @@ func init() {
 			Group: cli.Daily, Verb: func() any { return new(reportVerb) }},
 		{Name: "prove", Help: "Try whether the guardrails can fail, on small changes of what a loop changed.",
 			Group: cli.Sometimes, Verb: func() any { return new(proveVerb) }},
+		{Name: "blame", Help: "Say which iteration, or which person, wrote the lines of a file.", Group: cli.Daily,
+			Verb: func() any { return new(blameVerb) }},
 		{Name: "init", Help: "Ask for the settings of this project and write them.", Group: cli.Sometimes, Verb: func() any { return new(initVerb) }},
 		{Name: "doctor", Help: "Show what will work here and what will not.", Group: cli.Sometimes, Verb: func() any { return new(doctorVerb) }},
 		{Name: "holdout", Help: "Keep guardrails that the agent cannot read, for when it says that it is done.", Group: cli.Sometimes,

@@ -149,6 +149,9 @@ func iterationEnded(p event.IterationEnded, k Known) Phrase {
 }
 
 func iterationChecked(p event.IterationChecked, _ Known) Phrase {
+	if p.Warning != "" {
+		return warning("checked", p.Warning)
+	}
 	if p.Guardrails == 0 {
 		return quiet("the work was inspected, and no guardrail ran", "")
 	}

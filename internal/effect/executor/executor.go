@@ -95,17 +95,18 @@ type Executor struct {
 	closed atomic.Bool
 
 	// Used by the worker only.
-	snapshot *guardrail.FileSnapshot // the guardrails' files before the last agent ran
-	edited   []guardrail.Change      // changes that the check found and did not undo
-	heads    map[string]string       // HEAD of each repository when the iteration began
-	results  []guardrail.Result      // of the last check's guardrails, for the pull request
-	before   []byte                  // tasks.json before the last agent ran; nil after a restart
-	prd      []byte                  // prd.md, likewise
-	judged   []byte                  // tasks.json as it was judged last; nil if it was not in this check
-	base     *reviewed               // the work tree before a review; nil if it needs no undoing
-	unkept   string                  // why it could not be kept, as it was reported last
-	searched bool                    // for what an earlier runner kept
-	treeless string                  // why the work tree before an iteration is not kept, as it was reported last
+	snapshot *guardrail.FileSnapshot        // the guardrails' files before the last agent ran
+	edited   []guardrail.Change             // changes that the check found and did not undo
+	heads    map[string]headAt              // HEAD of each repository when the iteration began
+	ends     map[string]event.RepoInspected // each repository at the last check
+	results  []guardrail.Result             // of the last check's guardrails, for the pull request
+	before   []byte                         // tasks.json before the last agent ran; nil after a restart
+	prd      []byte                         // prd.md, likewise
+	judged   []byte                         // tasks.json as it was judged last; nil if it was not in this check
+	base     *reviewed                      // the work tree before a review; nil if it needs no undoing
+	unkept   string                         // why it could not be kept, as it was reported last
+	searched bool                           // for what an earlier runner kept
+	treeless string                         // why the work tree before an iteration is not kept, as it was reported last
 
 	mu      sync.Mutex
 	session *agent.Session
@@ -119,7 +120,7 @@ const maxJobs = 1024
 
 // New returns an executor without an agent and starts its worker, which Close ends.
 func New(cfg Config) *Executor {
-	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]string{}}
+	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]headAt{}, ends: map[string]event.RepoInspected{}}
 	x.worker.Go(func() {
 		for job := range x.jobs {
 			job()

@@ -1,6 +1,8 @@
 package reporting
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,6 +22,7 @@ type Options struct {
 	Markdown   bool
 	JUnit      bool // XML for CI systems
 	JSON       bool
+	Provenance bool   // a statement of where the result comes from
 	Output     string // a file; - is stdout; empty is stdout, or on a terminal a page in a new file
 	Force      bool   // Output may exist
 }
@@ -31,6 +34,10 @@ func Report(e *cli.Env, o Options) error {
 		return cli.Refuse("leave one of them out", "--markdown and --json are two forms")
 	case o.JUnit && (o.Markdown || o.JSON):
 		return cli.Refuse("leave one of them out", "--junit and --markdown or --json are different forms")
+	case o.Provenance && (o.Markdown || o.JUnit || o.JSON):
+		return cli.Refuse("leave one of them out", "--provenance and --markdown, --junit or --json are different forms")
+	case o.Provenance && (o.All || o.Iterations != ""):
+		return cli.Refuse("name one loop, and leave -i out", "--provenance is about one loop, with every iteration")
 	case o.JUnit && o.All:
 		return cli.Refuse("name one loop", "--junit is about one loop")
 	case o.JUnit && o.Iterations != "":
@@ -71,6 +78,9 @@ func one(e *cli.Env, o Options) error {
 	if r.Last == 0 {
 		return cli.Refuse("'ralph list' shows the loops", "%s has no journal: it never began, or its files are gone", facts.Name)
 	}
+	if o.Provenance {
+		return provenance(e, o, r, dir)
+	}
 	return write(e, o, "ralph-"+r.Name, func(w io.Writer) error {
 		switch {
 		case o.JSON:
@@ -82,6 +92,18 @@ func one(e *cli.Env, o Options) error {
 		}
 		return report.HTML(w, r, dir, report.PageOptions{Full: full, Name: facts.Name})
 	})
+}
+
+// provenance writes the statement of a loop.
+func provenance(e *cli.Env, o Options, r *report.Report, dir string) error {
+	statement, err := r.Statement(dir)
+	if errors.Is(err, report.ErrNoSubject) {
+		return cli.Refuse("a loop in a git repository has one once an iteration was checked, with snapshots.keep or a commit", "loop %s: %w", r.Name, err)
+	}
+	if err != nil {
+		return fmt.Errorf("state where the result of loop %s comes from: %w", r.Name, err)
+	}
+	return write(e, o, "", func(w io.Writer) error { return cli.PrintJSON(w, statement, "  ") })
 }
 
 // find returns the folder of a loop, and what is known of it besides its journal.
