@@ -21,6 +21,7 @@ func Rules(s config.Settings) event.Rules {
 		Prove:              s.Prove,
 		Guardrails:         len(s.Guardrails),
 		SCM:                len(s.SCM.Tasks) > 0,
+		PullRequests:       s.SCM.Publishes(),
 	}
 }
 

@@ -43,6 +43,22 @@ type RepoInspected struct {
 	// Whole is the difference from how the files were before the first iteration, also by commits;
 	// nil if it is unknown.
 	Whole *Difference `json:"whole,omitempty"`
+	// Size is what limits.diff bounds, where that is set; nil if it is unknown. At the begin it is
+	// what differs from Head already, which the end subtracts.
+	Size *Size `json:"size,omitempty"`
+}
+
+// A Size is how much there is to review: lines that are added and removed.
+type Size struct {
+	Lines   int        `json:"lines"`
+	Skipped int        `json:"skipped,omitempty"` // lines of generated and lock files, which do not count
+	Largest []SizeFile `json:"largest,omitempty"` // the files with the most lines, the first five
+}
+
+// A SizeFile is a file with its part of a size.
+type SizeFile struct {
+	Path  string `json:"path"`
+	Lines int    `json:"lines"`
 }
 
 // DetachedHead is the branch of a repository that has none checked out.

@@ -22,7 +22,9 @@ type Rules struct {
 	SCM        bool    `json:"commits"`                // there are tasks of version control
 	WaitEnds   bool    `json:"waitEnds"`               // a loop whose agent waits for a person ends
 	Stories    bool    `json:"stories,omitempty"`      // the loop works on the stories of ralph/tasks.json
-	Reviewers  int     `json:"reviewers,omitempty"`    // how many of Agents, at its end, only review
+	// PullRequests says that the commits become pull requests.
+	PullRequests bool `json:"pullRequests,omitempty"`
+	Reviewers    int  `json:"reviewers,omitempty"` // how many of Agents, at its end, only review
 	// Schedule is what the next iteration may have to wait for; nil if there is nothing, and in
 	// journals of older versions, whose runners decided it.
 	Schedule *ScheduleRules `json:"schedule,omitempty"`
@@ -57,7 +59,7 @@ type LimitRules struct {
 	IterationTokens int64             `json:"iterationTokens" trust:"free" none:"true" live:"true" doc:"tokens in and out of one iteration"`
 	ExitGrace       Duration          `json:"exitGrace" trust:"free" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
 	Window          map[string]string `json:"window,omitempty" trust:"free" doc:"how much the loops of an account may use in a span of time before they wait, such as {\"24h\": \"15\"} US dollars, or {\"5h\": \"40%\"} of what the vendor allows, where the agent tells that"`
-	Diff            int               `json:"diff,omitempty" trust:"free" none:"true" live:"true" doc:"lines that may be added and removed since the start when the work is claimed to be done"`
+	Diff            int               `json:"diff,omitempty" trust:"free" none:"true" live:"true" doc:"lines added and removed, in all files but generated and lock files: a claim that has changed more since the start is refused. With stories it holds for each story; with the task pr for each commit, and a larger branch becomes several pull requests"`
 	MaxOutage       Duration          `json:"maxOutage" trust:"free" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
 }
 

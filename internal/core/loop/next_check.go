@@ -36,7 +36,8 @@ func checked(s *State) []Decision {
 
 // checksWork reports whether any rule depends on a check.
 func checksWork(r event.Rules) bool {
-	return r.Guardrails > 0 || r.HeldOut > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories
+	return r.Guardrails > 0 || r.HeldOut > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories ||
+		r.Limits.Diff > 0
 }
 
 func committed(s *State) []Decision {
@@ -45,6 +46,9 @@ func committed(s *State) []Decision {
 	}
 	if outcome, _ := outcomeOf(s); outcome != event.OutcomeDone || len(s.Verification.Missing(s.Rules)) > 0 {
 		return nil
+	}
+	if s.Rules.PullRequests && s.Changes.Oversized(s.Rules) != "" {
+		return nil // the agent has to commit it in steps
 	}
 	return record(event.Decided{Do: event.DoCommit, Iteration: s.Iteration, Why: "nothing speaks against the work", Agent: s.Worker.Agent})
 }
@@ -128,6 +132,7 @@ func evidenceOf(s *State) policy.Evidence {
 	return policy.Evidence{
 		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
 		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
+		Oversized: s.Changes.Oversized(s.Rules), Unsized: s.Changes.Unsized(s.Rules),
 	}
 }
 

@@ -107,6 +107,9 @@ func (w *world) checkCommit(t *counts, e event.Event) {
 	if !t.inside || !t.verification.checked || !t.verification.passed(t.rules) {
 		w.violate(commitsPassed, "event %d: the work is committed when %d of %d guardrails ran and %d failed", e.Seq, t.verification.guards, t.rules.Guardrails, t.verification.failed)
 	}
+	if t.rules.PullRequests && t.size.tooLarge(t.rules) {
+		w.violate(commitsPassed, "event %d: %d lines are committed, and limits.diff is %d", e.Seq, t.size.now.Lines, t.rules.Limits.Diff)
+	}
 }
 
 // checkRefund checks the reason of a refund.
@@ -151,6 +154,9 @@ func (t *counts) empty(p event.IterationEnded) bool {
 // checkVerdict checks a claim's verdict.
 func (w *world) checkVerdict(t *counts, e event.Event) {
 	missing := t.missing(t.words.claimed)
+	if e.Type == event.TypeCompletionAccepted {
+		w.checkClaimedSize(t, e)
+	}
 	if e.Type == event.TypeCompletionAccepted && missing != "" {
 		w.violate(claimsHold, "event %d: the claim by %s is accepted, and %s", e.Seq, t.words.claimed, missing)
 	}
@@ -177,6 +183,8 @@ func (t *counts) missing(how event.Claim) string {
 		return "there are no stories"
 	case !g.passed(t.rules):
 		return fmt.Sprintf("%d of %d guardrails ran and %d failed", g.guards, t.rules.Guardrails, g.failed)
+	case t.size.tooLarge(t.rules):
+		return "the change is too large"
 	case len(t.words.unread) > 0:
 		return "a message was not read"
 	case t.questions.blocking():

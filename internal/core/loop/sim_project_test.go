@@ -97,7 +97,7 @@ func (p *project) see(when event.Moment) (seen event.RepoInspected, ok bool) {
 	if !p.w.scenario.repo {
 		return seen, false
 	}
-	seen = event.RepoInspected{Root: ".", When: when, Dirty: p.diff > 0}
+	seen = event.RepoInspected{Root: ".", When: when, Dirty: p.diff > 0, Size: p.size()}
 	if p.head > 0 {
 		seen.Head = fmt.Sprintf("%040d", p.head)
 	}
@@ -131,7 +131,7 @@ func (h *simExecutor) first(d event.Decided, rules event.Rules, aside bool, caus
 	if aside {
 		p.done = false
 	}
-	if rules.Breaker.NoProgress > 0 || rules.Completion.MinToolCalls > 0 {
+	if rules.Breaker.NoProgress > 0 || rules.Completion.MinToolCalls > 0 || rules.Limits.Diff > 0 {
 		if seen, ok := p.see("begin"); ok {
 			h.deliver(seen, d.Iteration, cause)
 		}

@@ -277,7 +277,7 @@ func ninth(seed uint64) scenario {
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, sized}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

@@ -49,6 +49,7 @@ func wanted(t *testing.T) (list [][2]string) {
 		rules:   loop.Rules(),
 		endings: endingsOnPage(t),
 		waits:   waitCases(),
+		sizes:   sizeCases(),
 		classes: {
 			string(event.ClassMissing), string(event.ClassPermission), string(event.ClassConfig), string(event.ClassDisk), string(event.ClassTransient),
 			string(event.KindRate), string(event.KindOverload), string(event.KindNetwork), string(event.KindQuota), string(event.KindAuth), string(event.KindContext), string(event.KindRefusal),
@@ -97,6 +98,7 @@ func endingsOnPage(t *testing.T) (reasons []string) {
 // read counts the cases in a run's journal.
 func (s seen) read(events []event.Event) {
 	s.readWaits(events)
+	s.readSizes(events)
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeLoopEnded:

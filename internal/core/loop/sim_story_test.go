@@ -43,6 +43,7 @@ type counts struct {
 	words        words
 	questions    questionModel
 	schedule     scheduleModel
+	size         sizeModel
 	progress     progressModel
 	process      processNote
 	warned       map[string]bool
@@ -79,6 +80,7 @@ func (t *counts) read(e event.Event) {
 	t.words.read(e, t.rules)
 	t.questions.read(e)
 	t.schedule.read(e, t.open == 0)
+	t.size.read(e)
 	t.stories.read(e, t.rules)
 	t.verification.read(e)
 	t.progress.read(e, &t.verification, &t.words)

@@ -22,6 +22,7 @@ type Changes struct {
 type ChangedRepo struct {
 	Before event.RepoInspected `json:"before"`
 	Whole  *event.Difference   `json:"whole,omitempty"`
+	Size   *event.Size         `json:"size,omitempty"`
 	// Away is the branch that is checked out instead of Before.Branch; empty if that is.
 	Away string `json:"away,omitempty"`
 }
@@ -56,13 +57,13 @@ func (c *Changes) inspected(seen event.RepoInspected) {
 	}
 	switch {
 	case at >= 0 && seen.When == event.MomentEnd:
-		c.Repos[at].Whole = seen.Whole
+		c.Repos[at].Whole, c.Repos[at].Size = seen.Whole, sized(seen.Size)
 	case at >= 0:
 	case seen.When == event.MomentEnd, len(c.Repos) == reposMost, len(seen.Root) > rootMost:
 		c.Unknown = true // nothing says how it was before
 	default:
 		before := event.RepoInspected{Root: seen.Root, When: seen.When, Head: seen.Head,
-			Branch: firstBytes(seen.Branch, rootMost), Files: seen.Files, Insertions: seen.Insertions, Deletions: seen.Deletions}
+			Branch: firstBytes(seen.Branch, rootMost), Files: seen.Files, Insertions: seen.Insertions, Deletions: seen.Deletions, Size: sized(seen.Size)}
 		c.Repos = append(c.Repos, ChangedRepo{Before: before})
 	}
 }

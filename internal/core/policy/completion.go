@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -15,8 +16,9 @@ import (
 // place, is recorded and reported to the agent, and so is a claim of a turn that failed. The files
 // claim as well: all boxes of task.md are ticked, or there is a file DONE in the loop's folder. A
 // claim counts only when nothing is missing: the final message does not contradict it, the agent
-// did some work, it has read all messages, no box is open, and the guardrails have passed. In a
-// loop over stories all of them have to be done, which is a claim itself.
+// did some work, it has read all messages, no box is open, the guardrails have passed, and the
+// change is no larger than limits.diff. In a loop over stories all of them have to be done, which
+// is a claim itself.
 type Completion struct {
 	// Message is the message that is being said: the blocks of one message share a name.
 	Message string `json:"message,omitempty"`
@@ -194,6 +196,8 @@ type Evidence struct {
 	Commands     *Commands
 	Verification *Verification
 	Stories      *Stories
+	Oversized    string // why limits.diff speaks against it; empty if it does not
+	Unsized      string // why limits.diff was not applied
 }
 
 // Missing returns what a claim lacks; nothing if it counts.
@@ -218,6 +222,9 @@ func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []stri
 	}
 	missing = append(missing, ev.Stories.Missing(r)...)
 	missing = append(missing, ev.Verification.Missing(r)...)
+	if ev.Oversized != "" {
+		missing = append(missing, ev.Oversized)
+	}
 	for _, message := range ev.Commands.Open {
 		if message.Kind.IsMessage() {
 			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
@@ -228,10 +235,12 @@ func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []stri
 
 // Warning returns what speaks against a claim that is still accepted.
 func (c *Completion) Warning(how event.Claim, r event.Rules, ev Evidence) string {
-	if r.Completion.OnPromiseNoWork != "warn" {
-		return ""
+	var warnings []string
+	if r.Completion.OnPromiseNoWork == "warn" {
+		warnings = append(warnings, c.noWork(how, r, ev))
 	}
-	return c.noWork(how, r, ev)
+	warnings = append(warnings, ev.Unsized)
+	return strings.Join(slices.DeleteFunc(warnings, func(w string) bool { return w == "" }), "; ")
 }
 
 // noWork says that the agent claimed without having worked. If its protocol shows no tools, a

@@ -64,7 +64,7 @@ func judge(before []event.StoryState, after *List, mode event.StoryMode, r Rules
 	for _, b := range before {
 		known[b.ID] = b
 	}
-	findings := vanished(before, after)
+	findings := append(vanished(before, after), oversized(known, after, mode, r)...)
 	if r.SkipReview {
 		return findings
 	}
@@ -100,6 +100,19 @@ func judge(before []event.StoryState, after *List, mode event.StoryMode, r Rules
 		findings = append(findings, noVerdict(known, after, r)...)
 	}
 	return findings
+}
+
+// oversized refuses that a story counts as implemented while its change is too large.
+func oversized(known map[string]event.StoryState, after *List, mode event.StoryMode, r Rules) []finding {
+	s := after.Find(r.Worked)
+	if r.Oversized == "" || s == nil || mode != event.ModeImplement && mode != event.ModeReviewFix {
+		return nil
+	}
+	b, now := known[s.ID], s.State()
+	if now.Passes == b.Passes && (now.ReviewStatus == b.ReviewStatus || now.ReviewStatus != event.StoryNeedsReview) {
+		return nil
+	}
+	return []finding{found(s.ID, "reviewStatus", restore, "%s", r.Oversized)}
 }
 
 func knownMode(mode event.StoryMode) bool {

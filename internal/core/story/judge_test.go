@@ -149,6 +149,35 @@ func TestJudgeWithoutReviews(t *testing.T) {
 	expect(t, Judge(before.States(), list(st("B", true, approved, 3, "")), event.ModeImplement, skip), "story A: it is gone")
 }
 
+// TestJudgeOversizedStory: a story that is too large does not count as implemented, with reviews
+// and without.
+func TestJudgeOversizedStory(t *testing.T) {
+	large := Rules{Cap: 5, Worked: "A", Oversized: "900 lines changed"}
+	unreviewedLarge := large
+	unreviewedLarge.SkipReview = true
+	start, sent := list(st("A", false, unreviewed, 0, ""), st("B", false, waits, 0, "")), list(st("A", false, changes, 1, "fix it"))
+	const why = "story A: 900 lines changed"
+	for _, c := range []struct {
+		name          string
+		rules         Rules
+		mode          event.StoryMode
+		before, after *List
+		text          string // empty: allowed
+	}{
+		{"it is implemented", large, event.ModeImplement, start, list(st("A", false, waits, 0, ""), st("B", false, waits, 0, "")), why},
+		{"it is fixed", large, event.ModeReviewFix, sent, list(st("A", false, waits, 1, "")), why},
+		{"it passes without a review", unreviewedLarge, event.ModeImplement, start, list(st("A", true, unreviewed, 0, ""), st("B", false, waits, 0, "")), why},
+		{"it is not done yet", large, event.ModeImplement, start, start, ""},
+		{"another one is", unreviewedLarge, event.ModeImplement, start, list(st("A", false, unreviewed, 0, ""), st("B", true, waits, 0, "")), ""},
+		{"it is split", large, event.ModeImplement, start, list(st("A", false, unreviewed, 0, ""), st("B", false, waits, 0, ""), st("N", false, unreviewed, 0, "")), ""},
+		{"it is reviewed", large, event.ModeReview, list(st("A", false, waits, 0, "")), list(st("A", true, approved, 1, "")), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect(t, Judge(c.before.States(), c.after, c.mode, c.rules), c.text)
+		})
+	}
+}
+
 // TestJudgeWithoutFingerprints has the snapshot of a marker that another program wrote.
 func TestJudgeWithoutFingerprints(t *testing.T) {
 	before := []event.StoryState{{ID: "A", ReviewStatus: changes, ReviewCount: 1}}

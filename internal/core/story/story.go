@@ -37,6 +37,9 @@ type List struct {
 type Rules struct {
 	SkipReview bool
 	Cap        int // most reviews of one story, at least 1
+	// Oversized says why the change of the story Worked is too large to count as implemented; empty
+	// if it is not.
+	Worked, Oversized string
 }
 
 // What a list may have. The runner keeps the states of all stories in each of its events.

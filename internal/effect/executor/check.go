@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/ground/units"
@@ -50,7 +55,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 		// An agent that asked for a person at the end of its turn must not be started again.
 		x.cfg.Commands(ctx)
 	}
-	x.inspectRepos(ctx, "end", last.changes, d.Iteration, cause)
+	x.inspectRepos(ctx, "end", last.changes, last.rules, d.Iteration, cause)
 	marks, err := x.inspectFolder(d.Iteration, cause)
 	if err != nil {
 		return err
@@ -81,7 +86,8 @@ const inspectTimeout = 2 * time.Minute
 // inspectRepos reports the state of each repository, and which could not be read. A project without
 // a repository or without git is no error. After ctx is cancelled nothing more is reported. changes
 // knows how the repositories were before the first iteration. away are those that left the branch.
-func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes policy.Changes, iteration int, cause event.Seq) (away []event.RepoInspected) {
+func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes policy.Changes, rules event.Rules, iteration int,
+	cause event.Seq) (away []event.RepoInspected) {
 	limited, cancel := context.WithTimeoutCause(ctx, inspectTimeout, fmt.Errorf("not done after %s: %w", units.Plain(inspectTimeout), context.DeadlineExceeded))
 	defer cancel()
 	unseen := func(root string, err error) {
@@ -101,8 +107,16 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 		if seen.Left = changes.Left(seen); seen.Left != "" {
 			away = append(away, seen)
 		}
-		if before, known := changes.Before(seen.Root); known && when == event.MomentEnd {
+		before, known := changes.Before(seen.Root)
+		if known && when == event.MomentEnd {
 			seen.Whole = x.whole(limited, root, before, seen)
+		}
+		if rules.Limits.Diff > 0 && !rules.Stories && known == (when == event.MomentEnd) {
+			from := now.Head
+			if known && !rules.PullRequests {
+				from = before.Head
+			}
+			seen.Size = x.size(limited, root, from)
 		}
 		if when == event.MomentBegin {
 			x.heads[root] = headAt{now.Head, time.Now()}
@@ -154,6 +168,45 @@ func (x *Executor) whole(ctx context.Context, root string, before event.RepoInsp
 	}
 	all.Files, all.Insertions, all.Deletions = all.Files+made.Files, all.Insertions+made.Insertions, all.Deletions+made.Deletions
 	return &all
+}
+
+// largestFiles is how many files a size names.
+const largestFiles = 5
+
+// size returns how many lines differ from a commit, empty for none, committed or not; nil if they
+// cannot be counted. The plan of a loop over stories does not count, nor does its marker.
+func (x *Executor) size(ctx context.Context, root, from string) *event.Size {
+	now, err := keep.FilesNow(ctx, root, x.cfg.Env...)
+	if err != nil {
+		return nil
+	}
+	files, err := keep.Lines(ctx, root, from, now, x.cfg.Env...)
+	if err != nil {
+		return nil
+	}
+	if own, err := repo.Inside(plan.Dir(root)); err == nil {
+		active := path.Join(path.Dir(own), plan.Active)
+		files = slices.DeleteFunc(files, func(f keep.FileLines) bool { return strings.HasPrefix(f.Path, own+"/") || f.Path == active })
+	}
+	size := sizeOf(files)
+	return &size
+}
+
+// sizeOf adds up the lines of files.
+func sizeOf(files []keep.FileLines) (size event.Size) {
+	slices.SortStableFunc(files, func(a, b keep.FileLines) int { return b.Lines - a.Lines })
+	for _, f := range files {
+		switch {
+		case f.Generated:
+			size.Skipped += f.Lines
+		case f.Lines > 0:
+			size.Lines += f.Lines
+			if len(size.Largest) < largestFiles {
+				size.Largest = append(size.Largest, event.SizeFile{Path: f.Path, Lines: f.Lines})
+			}
+		}
+	}
+	return size
 }
 
 // relative returns a folder's name in the journal: relative to the project if it is inside.
@@ -261,8 +314,8 @@ func (x *Executor) prepare(ctx context.Context, p *promptPlan, cause event.Seq) 
 			return false, &promptError{err}
 		}
 	}
-	if p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 || p.rules.Stories {
-		for _, seen := range x.inspectRepos(ctx, "begin", p.changes, p.decision.Iteration, cause) {
+	if p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 || p.rules.Stories || p.rules.Limits.Diff > 0 {
+		for _, seen := range x.inspectRepos(ctx, "begin", p.changes, p.rules, p.decision.Iteration, cause) {
 			p.parts.Left = append(p.parts.Left, leftBranch(seen))
 		}
 	}

@@ -54,6 +54,9 @@ func planPrompt(d event.Decided, s *loopstate.State) promptPlan {
 	if s.Verification.Commit != "" {
 		p.parts.Left = append(p.parts.Left, "its work could not be committed: "+s.Verification.Commit)
 	}
+	if large := s.Changes.Oversized(s.Rules); large != "" && s.Rules.PullRequests && !slices.Contains(p.parts.Refused, large) {
+		p.parts.Left = append(p.parts.Left, large)
+	}
 	for _, q := range s.Questions.Open() {
 		p.parts.Asked = append(p.parts.Asked, fmt.Sprintf("%d: %s", q.Number, q.Brief()))
 	}
@@ -190,6 +193,7 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 		if x.cfg.SCM.Publishes() {
 			parts.PullRequest = path.Join(x.loopFolder(), task.PullRequestFile)
 		}
+		parts.MaxDiff = p.rules.Limits.Diff
 		parts.Promise, parts.Response = p.rules.Completion.Promise, p.rules.CompletionResponse
 	}
 	for _, f := range p.failures {

@@ -226,6 +226,11 @@ func (x *Executor) judge(ctx context.Context, j judgement, cause event.Seq) (jud
 		return judged{}, err
 	}
 	rules := policy.StoryRules(j.Rules)
+	if base, known := j.Stories.Bases[j.Stories.Story]; known && j.Rules.Limits.Diff > 0 && j.Stories.Mode != event.ModeReview {
+		if size := x.size(ctx, x.cfg.Project, base); size != nil {
+			rules.Worked, rules.Oversized = j.Stories.Story, policy.OversizedStory(*size, j.Rules)
+		}
+	}
 	data, problems, restored := story.Repair(found, before, j.Stories.Mode, rules)
 	verdicts, data, err := j.Verdicts(before, data)
 	if err != nil {

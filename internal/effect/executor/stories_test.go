@@ -191,6 +191,34 @@ func TestStoriesArePutBack(t *testing.T) {
 	}
 }
 
+// A story whose change is larger than limits.diff does not count as implemented, until it is
+// smaller. The plan itself is no part of the change.
+func TestOversizedStoryIsPutBack(t *testing.T) {
+	s := overStories(t, twoStories)
+	s.close()
+	s = &stage{t: t, events: s.events, blobs: s.blobs, cfg: s.cfg, state: s.state}
+	track(t, s)
+	git(t, s, "commit", "-qam", "mine")
+	s.state.Rules.Limits.Diff = 3
+	s.up()
+	s.begins()
+	honest := strings.Replace(twoStories, `"reviewStatus": null`, `"reviewStatus": "needs_review"`, 1)
+	for _, row := range []struct{ text, want, problem string }{
+		{"1\n2\n3\n4\n", twoStories, "story A: 4 lines changed, and limits.diff is 3 for each story"},
+		{"1\n2\n3\n", honest, ""},
+	} {
+		write(t, s.cfg.Project, "new.txt", row.text)
+		s.writeTasks(honest)
+		s.do(checkOne)
+		judged := s.until(event.TypeStoriesJudged)
+		if row.problem == "" && has(judged, `"problems"`) || !has(judged, row.problem) {
+			t.Errorf("%q is judged %s", row.text, judged.data)
+		}
+		s.until(event.TypeIterationChecked)
+		s.tasksAre(row.want)
+	}
+}
+
 // A verdict is reported once, even if two runners judge the same turn.
 func TestVerdictIsReportedOnce(t *testing.T) {
 	waiting := strings.Replace(twoStories, `"reviewStatus": null`, `"reviewStatus": "needs_review"`, 1)

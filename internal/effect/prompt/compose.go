@@ -15,7 +15,7 @@ func Compose(p Parts) string {
 	parts = append(parts, p.failed(Prepend)...)
 	parts = append(parts, stories)
 	parts = append(parts, base...)
-	parts = append(parts, p.memory(), p.pullRequest(), p.done(strings.Join(append(base, stories), "\n")), p.story())
+	parts = append(parts, p.memory(), p.pullRequest(), p.size(), p.done(strings.Join(append(base, stories), "\n")), p.story())
 	parts = append(parts, p.failed(Append)...)
 	parts = append(parts,
 		list("The last iteration left this behind:", p.Left),
@@ -116,6 +116,22 @@ func (p Parts) pullRequest() string {
 	}
 	return "Your work becomes a pull request. Keep `" + p.PullRequest +
 		"` current: the first line is its title, what follows is its text: what changes, why, and how to check it. Other people read it, so it must contain no secret."
+}
+
+// size says how large a change may be.
+func (p Parts) size() string {
+	const counted = " lines, added and removed, without generated and lock files"
+	switch {
+	case p.MaxDiff == 0 || p.Stories != nil && p.Stories.Mode == event.ModeReview:
+		return ""
+	case p.Stories != nil:
+		return fmt.Sprintf("A story may change at most %d%s. If it needs more, reduce it to its first part and add the other parts as new stories: ralph accepts none that is larger.", p.MaxDiff, counted)
+	case p.PullRequest != "":
+		return fmt.Sprintf("If the work has more than %d%s, it becomes several pull requests, split between commits. "+
+			"So commit in steps of at most that size, each complete and with all checks passing: what is larger is not committed for you.", p.MaxDiff, counted)
+	}
+	return fmt.Sprintf("The whole change may have at most %d%s: a claim with more is refused. "+
+		"If the task needs more, do one part that is complete, and write down how to split the rest.", p.MaxDiff, counted)
 }
 
 // done explains how to say that the work is done, unless the base does.

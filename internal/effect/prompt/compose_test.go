@@ -100,7 +100,9 @@ var examples = map[string]prompt.Parts{
 		p.Messages = []prompt.Message{{Text: "leave the schema alone"}}
 		p.Comments = []prompt.Message{{Text: "carol on login.go:12 (https://github.com/acme/shop/pull/7#discussion_r31):\n> Check the error.\n> Please."}}
 	}),
-	"27-ralph-by-its-path": with(func(p *prompt.Parts) { p.Ralph = "/opt/ralph/bin/ralph" }),
+	"27-ralph-by-its-path":     with(func(p *prompt.Parts) { p.Ralph = "/opt/ralph/bin/ralph" }),
+	"29-a-small-change":        with(func(p *prompt.Parts) { p.MaxDiff = 400 }),
+	"30-several-pull-requests": with(func(p *prompt.Parts) { p.MaxDiff, p.PullRequest = 400, ".ralph/login/PR.md" }),
 	"28-the-base-names-ralph-ask": with(func(p *prompt.Parts) {
 		p.Base, p.Ralph = "Make it work. If in doubt, use ralph ask.", "/opt/ralph/bin/ralph"
 	}),

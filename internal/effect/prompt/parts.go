@@ -33,6 +33,10 @@ type Parts struct {
 	// what any work takes.
 	MinToolCalls int
 
+	// MaxDiff is how many lines may be changed; 0 for no limit. It holds for each commit if there
+	// is a PullRequest, and for a story in a loop over stories.
+	MaxDiff int
+
 	Failures []Failure // guardrails that failed in the last iteration
 	Left     []string  // what the last iteration left: unfinished work, an interruption, a crash
 	Refused  []string  // why the last claim did not count

@@ -58,6 +58,7 @@ func everything() prompt.Parts {
 	p := planned(event.ModeReviewFix)
 	p.Failures = []prompt.Failure{failure(prompt.Append, "make lint")}
 	p.Left = []string{"it was cut short: nothing was said for 10m0s"}
+	p.MaxDiff = 400
 	p.Stories.Extra = "Use the words of docs/glossary.md."
 	p.Stories.Problems = []string{"Story US-001: an iteration that implements cannot set passes to true; it is false again."}
 	p.Refused = []string{"stories that are not done: US-002 (needs review)"}
