@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 type statusVerb struct {
@@ -32,6 +33,7 @@ func (v *statusVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
 	statuspage.AddKept(view, refs, files)
+	reading.AddReviewed(e.Home, view)
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, view, "")
 	}

@@ -49,8 +49,8 @@ func TestInterruptedRestoreGoesOn(t *testing.T) {
 	}
 }
 
-// TestRestoreFile puts one file back, or removes one that was made. All others stay as they are, and
-// the ref that it names has what was there.
+// TestRestoreFile puts one file back, or removes one that was made. All others stay as they are,
+// and the ref that it names has what was there.
 func TestRestoreFile(t *testing.T) {
 	for name, gone := range map[string]bool{"a": false, "made/c": true} {
 		t.Run(name, func(t *testing.T) {

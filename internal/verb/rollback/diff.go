@@ -85,8 +85,8 @@ func (d Diff) Run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// Patch returns what a loop changed in files since its first iteration, as git diff with the options
-// prints it.
+// Patch returns what a loop changed in files since its first iteration, as git diff with the
+// options prints it.
 func Patch(ctx context.Context, e *cli.Env, s registry.Status, options []string) ([]byte, error) {
 	t, err := open(ctx, e, s)
 	if err != nil {
