@@ -51,7 +51,7 @@ const (
 // show takes the list as it is now. The item on the screen stays there, unless it was decided
 // about: then the next open one follows.
 func (m *model) show(l loaded, advance bool) {
-	id := ""
+	id, was := "", m.at
 	if item := m.item(); item != nil {
 		id = item.ID
 	}
@@ -66,7 +66,7 @@ func (m *model) show(l loaded, advance bool) {
 			m.at = i
 		}
 	}
-	if next := l.list.Next(m.at); advance && next >= 0 {
+	if next := l.list.Next(was - 1); advance && next >= 0 { // what was rolled back has gone to the end
 		m.choose(next)
 	}
 	m.at = min(m.at, max(len(l.list.Items)-1, 0))
