@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ralph-loop/ralph/internal/ground/fileclass"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -80,12 +81,9 @@ var (
 	migrationFolders = words("migrations migrate alembic")
 	migrationLine    = units.Pattern(`(?i)\b(create|alter|drop)\s+table\b`)
 
-	dependencyNames = words("go.mod go.sum go.work go.work.sum package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml " +
-		"bun.lock bun.lockb deno.lock pyproject.toml poetry.lock uv.lock pipfile pipfile.lock setup.py cargo.toml cargo.lock gemfile " +
-		"gemfile.lock composer.json composer.lock pom.xml build.gradle build.gradle.kts gradle.lockfile packages.lock.json package.swift " +
-		"package.resolved mix.exs mix.lock flake.nix flake.lock .gitmodules")
+	dependencyNames = words("go.mod go.work package.json pyproject.toml pipfile setup.py cargo.toml gemfile composer.json pom.xml " +
+		"build.gradle build.gradle.kts package.swift mix.exs flake.nix .gitmodules")
 	dependencyEndings = words(".csproj .gemspec")
-	dependencyFolders = words("vendor node_modules third_party")
 	requirements      = units.Pattern(`^requirements.*\.(txt|in)$`)
 
 	interfaceEndings = words(".proto .graphql .gql .thrift .avsc .d.ts")
@@ -101,9 +99,6 @@ var (
 
 	configEndings = words(".yml .yaml .toml .ini .cfg .conf .properties .env .tf .tfvars .hcl .xcconfig .service")
 	configNames   = words("dockerfile containerfile makefile justfile procfile tsconfig.json conftest.py settings.json")
-
-	programEndings = words(".go .py .ts .tsx .js .jsx .mjs .rs .java .kt .cs .swift .php .rb .c .cc .cpp .h .hpp .m .scala .ex .exs .sh .lua .dart")
-	docEndings     = words(".md .rst .txt .adoc")
 )
 
 func words(text string) []string { return strings.Fields(text) }
@@ -115,7 +110,7 @@ func security(c *Change, _ []string) (about string, found bool) {
 		return "", true
 	case c.Executable:
 		return "the file can be run now", true
-	case isDoc(c.Path):
+	case classOf(c.Path) == fileclass.Docs:
 		return "", false
 	}
 	for _, word := range pathWords(c.Path) {
@@ -123,7 +118,7 @@ func security(c *Change, _ []string) (about string, found bool) {
 			return `its path has the word "` + word + `"`, true
 		}
 	}
-	if isTest(c.Path) || !slices.Contains(programEndings, ending) {
+	if classOf(c.Path) != fileclass.Program {
 		return "", false
 	}
 	return matching(c, securityLine())
@@ -134,7 +129,7 @@ func migration(c *Change, _ []string) (about string, found bool) {
 	switch {
 	case inFolder(c.Path, migrationFolders), ending == ".sql":
 		return "", true
-	case isDoc(c.Path), isTest(c.Path):
+	case classOf(c.Path) != fileclass.Program:
 		return "", false
 	}
 	return matching(c, migrationLine())
@@ -142,8 +137,9 @@ func migration(c *Change, _ []string) (about string, found bool) {
 
 func dependencies(c *Change, _ []string) (about string, found bool) {
 	name, ending := nameOf(c.Path)
-	return "", slices.Contains(dependencyNames, name) || slices.Contains(dependencyEndings, ending) || inFolder(c.Path, dependencyFolders) ||
-		requirements().MatchString(name)
+	class := classOf(c.Path)
+	return "", class == fileclass.Lock || class == fileclass.Vendored || slices.Contains(dependencyNames, name) ||
+		slices.Contains(dependencyEndings, ending) || requirements().MatchString(name)
 }
 
 func publicInterface(c *Change, _ []string) (about string, found bool) {
@@ -157,7 +153,7 @@ func publicInterface(c *Change, _ []string) (about string, found bool) {
 		}
 	}
 	declares := interfaceLines[ending]
-	if declares == nil || isTest(c.Path) || inFolder(c.Path, []string{"internal"}) {
+	if declares == nil || classOf(c.Path) != fileclass.Program || inFolder(c.Path, []string{"internal"}) {
 		return "", false
 	}
 	return matching(c, declares())
@@ -169,7 +165,7 @@ func configuration(c *Change, tests []string) (about string, found bool) {
 		return "", false
 	}
 	return "", slices.Contains(configEndings, ending) || slices.Contains(configNames, name) || strings.HasPrefix(name, ".") ||
-		!isDoc(c.Path) && slices.Contains(pathWords(path.Base(c.Path)), "config")
+		classOf(c.Path) != fileclass.Docs && slices.Contains(pathWords(path.Base(c.Path)), "config")
 }
 
 func deleted(c *Change, _ []string) (about string, found bool) { return "", c.Deleted }
@@ -185,7 +181,7 @@ func size200(c *Change, _ []string) (about string, found bool) {
 }
 
 func untested(c *Change, tests []string) (about string, found bool) {
-	if _, ending := nameOf(c.Path); c.Deleted || c.Added+c.Removed == 0 || isTest(c.Path) || !slices.Contains(programEndings, ending) {
+	if _, ending := nameOf(c.Path); c.Deleted || c.Added+c.Removed == 0 || ending == ".sql" || classOf(c.Path) != fileclass.Program {
 		return "", false
 	}
 	return "no test of it changed", !slices.ContainsFunc(tests, func(test string) bool {
@@ -196,24 +192,15 @@ func untested(c *Change, tests []string) (about string, found bool) {
 // testsAmong are the paths of the tests that changed and still exist.
 func testsAmong(changes []Change) (tests []string) {
 	for i := range changes {
-		if c := &changes[i]; isTest(c.Path) && !c.Deleted {
+		if c := &changes[i]; classOf(c.Path).IsForTests() && !c.Deleted {
 			tests = append(tests, c.Path)
 		}
 	}
 	return tests
 }
 
-// isTest reports whether a file is a test, by its name or its folder.
-func isTest(file string) bool {
-	return slices.ContainsFunc(pathWords(file), func(word string) bool {
-		return slices.Contains([]string{"test", "tests", "spec", "specs", "testdata", "fixtures", "conftest"}, word)
-	})
-}
-
-func isDoc(file string) bool {
-	_, ending := nameOf(file)
-	return slices.Contains(docEndings, ending) || inFolder(file, []string{"docs", "doc"})
-}
+// classOf is what a file is for, as far as its path says it.
+func classOf(file string) fileclass.Class { return fileclass.Classify(file, nil) }
 
 // matching returns the first changed line that a pattern finds.
 func matching(c *Change, pattern *regexp.Regexp) (line string, found bool) {

@@ -86,6 +86,9 @@ func (f Flags) acts(e *cli.Env, words []string) (all []reading.Act) {
 // shortID is how many digits of an id are shown to a person.
 const shortID = 8
 
+// nothing is said of a list without items.
+const nothing = "There is nothing to read: the files are as they were before the loop."
+
 // text is the list for a person, in lines of so many columns; after an act only how far it is.
 func text(list reading.List, width int, acted bool) []byte {
 	var to bytes.Buffer
@@ -106,6 +109,9 @@ func text(list reading.List, width int, acted bool) []byte {
 			}
 			fmt.Fprintf(&to, "    %s\n", cmp.Or(item.Back, item.Command))
 		}
+	}
+	if len(list.Items) == 0 && list.Unknown == "" {
+		fmt.Fprintln(&to, nothing)
 	}
 	if list.Unknown != "" {
 		fmt.Fprintln(&to)

@@ -313,7 +313,7 @@ func (m *model) difference() (lines []string) {
 	item := m.item()
 	if item == nil {
 		if m.known && m.list.Unknown == "" {
-			return m.wrapped("There is nothing to read: the loop changed no file.")
+			return m.wrapped(nothing)
 		}
 		return nil
 	}
