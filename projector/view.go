@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -36,6 +37,8 @@ type View struct {
 	Workers []Worker `json:"agents,omitempty"`
 	// Ended is why and how it ended; nil while it has not.
 	Ended *event.LoopEnded `json:"ended,omitempty"`
+	// Strength is what supports the done, as far as it is known.
+	Strength *event.Strength `json:"strength,omitempty"`
 	// Questions are those of the agent that are open, those whose answer it does not have yet, and
 	// the last of the others, by number.
 	Questions []Question `json:"questions,omitempty"`
@@ -240,6 +243,9 @@ type People struct {
 	// Kept is what ralph kept of files before it replaced or removed them: a person may have
 	// written them. A program that looks into the repositories sets it.
 	Kept []Kept `json:"kept,omitempty"`
+	// Reviewed is how far a person's review of the work is; nil if there is none. A program that
+	// knows ralph's home sets it.
+	Reviewed *Reviewed `json:"reviewed,omitempty"`
 	// Aside is what was in the way of files that were put back, and has a new name.
 	Aside []SetAside `json:"-"`
 }
@@ -299,6 +305,23 @@ type Away struct {
 type Kept struct {
 	Name string `json:"name"` // a ref of git, or a file
 	Back string `json:"back"` // the command that brings it back, or shows it
+}
+
+// Reviewed is how many things of a loop's work a person has read and decided about.
+type Reviewed struct {
+	Decided int `json:"reviewed"`
+	Total   int `json:"of"`
+	// Old says that the loop has worked since the last decision.
+	Old bool `json:"workedSince,omitempty"`
+}
+
+// String says how far it is: "reviewed 7 of 12".
+func (r Reviewed) String() string {
+	text := fmt.Sprintf("reviewed %d of %d", r.Decided, r.Total)
+	if r.Old {
+		text += ", and it has worked since"
+	}
+	return text
 }
 
 // Resumption is what a loop that is over may use once it is resumed.

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/reporting"
+	"github.com/ralph-loop/ralph/internal/verb/review"
 )
 
 type reportVerb struct {
@@ -39,5 +40,6 @@ func (v *reportVerb) Run(e *cli.Env) error {
 	return reporting.Report(e, reporting.Options{
 		Name: v.Name, Iterations: v.Iteration, All: v.All, Since: v.Since,
 		Markdown: v.Markdown, JUnit: v.JUnit, JSON: v.JSON, Provenance: v.Provenance, Output: v.Output, Force: v.Force,
+		List: review.New(e).List,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 type statusVerb struct {
@@ -36,6 +37,7 @@ func (v *statusVerb) Run(e *cli.Env) error {
 	if view.HeldOut != nil {
 		view.HeldOut.Outputs = holdout.Open(e.Home, view.Project).Outputs(view.Name)
 	}
+	reading.AddReviewed(e.Home, view)
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, view, "")
 	}

@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/logs/filter"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/reading"
 	"github.com/ralph-loop/ralph/render/report"
 )
 
@@ -25,6 +29,8 @@ type Options struct {
 	Provenance bool   // a statement of where the result comes from
 	Output     string // a file; - is stdout; empty is stdout, or on a terminal a page in a new file
 	Force      bool   // Output may exist
+	// List returns what there is to read of a loop, whose repository a front end does not read.
+	List func(context.Context, registry.Status) (reading.List, error)
 }
 
 // Report writes a report.
@@ -66,7 +72,7 @@ func one(e *cli.Env, o Options) error {
 	if o.Iterations != "" {
 		full = spans.Contains
 	}
-	dir, facts, err := find(e, o.Name)
+	dir, facts, err := find(e, o)
 	if err != nil {
 		return err
 	}
@@ -107,14 +113,23 @@ func provenance(e *cli.Env, o Options, r *report.Report, dir string) error {
 }
 
 // find returns the folder of a loop, and what is known of it besides its journal.
-func find(e *cli.Env, name string) (dir string, f report.Facts, err error) {
-	s, err := e.Find(name)
+func find(e *cli.Env, o Options) (dir string, f report.Facts, err error) {
+	s, err := e.Find(o.Name)
 	if err == nil {
-		return s.Dir, report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s.Head)}, nil
+		f = report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s.Head)}
+		if list, err := o.List(context.Background(), s); err == nil {
+			f.Reading = &list
+		}
+		return s.Dir, f, nil
 	}
-	path := e.Abs(name)
-	if info, statErr := os.Stat(filepath.Join(path, "journal")); name == "" || statErr != nil || !info.IsDir() {
+	path := e.Abs(o.Name)
+	if info, statErr := os.Stat(filepath.Join(path, "journal")); o.Name == "" || statErr != nil || !info.IsDir() {
 		return "", f, err
 	}
-	return path, report.Facts{Name: cli.AsTyped([]string{name}), Copy: true, Now: e.Now()}, nil
+	f = report.Facts{Name: cli.AsTyped([]string{o.Name}), Copy: true, Now: e.Now()}
+	if loop, err := projector.Load(path); err == nil {
+		list := reading.New(f.Name, loop.View().Strength, nil, "this is a copy of the loop's folder, without its repository")
+		f.Reading = &list
+	}
+	return path, f, nil
 }

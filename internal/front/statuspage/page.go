@@ -445,6 +445,9 @@ func (d *page) account() {
 	if changed := phrase.Changed(d.Changed); changed != "" {
 		d.add("changed", "%s", changed)
 	}
+	if d.Reviewed != nil {
+		d.add("review", "%s; 'ralph review %s' shows it", d.Reviewed, d.Name)
+	}
 	var away []string
 	for _, a := range d.Away {
 		away = append(away, a.Text+": '"+a.Back+"' goes back")
