@@ -95,7 +95,7 @@ func TestOrderOfList(t *testing.T) {
 		"file go.mod (dependencies) ralph diff demo go.mod",
 		"file old name.txt (deleted) ralph diff demo 'old name.txt'",
 		"file logo.png (size: a binary file) ralph diff demo logo.png",
-		"file cart.go (no test: no test of it changed) ralph diff demo cart.go",
+		"file cart.go (no test changed with it) ralph diff demo cart.go",
 		"rest 1 other file (no risk is known of them) ralph diff demo",
 	}
 	if !slices.Equal(got, want) {
