@@ -58,18 +58,18 @@ Binary files a/logo.png and b/logo.png differ
 func TestParsePatch(t *testing.T) {
 	var got []string
 	for _, c := range Parse([]byte(patch)) {
-		got = append(got, fmt.Sprintf("%q +%d -%d made %t deleted %t binary %t executable %t %q", c.Path, c.Added, c.Removed, c.Made, c.Deleted, c.Binary, c.Executable, c.Lines))
+		got = append(got, fmt.Sprintf("%q +%d -%d deleted %t binary %t executable %t %q", c.Path, c.Added, c.Removed, c.Deleted, c.Binary, c.Executable, c.Lines))
 		if strings.Contains(c.Diff, "\x1b") {
 			t.Errorf("%q is not clean", c.Diff)
 		}
 	}
 	want := []string{
-		`"cart.go" +1 -1 made false deleted false binary false executable false ["-\treturn 1" "+\treturn 2"]`,
-		`"go.mod" +1 -0 made false deleted false binary false executable false ["+require x v1.0.0"]`,
-		`"docs/é\t1.md" +3 -0 made true deleted false binary false executable false ["+diff --git a/x b/x" "+--- a/x" "+@@ -1 +1 @@ \x1b[31m"]`,
-		`"run.sh" +0 -0 made false deleted false binary false executable true []`,
-		`"old name.txt" +0 -2 made false deleted true binary false executable false ["--- a line with dashes" "-two"]`,
-		`"logo.png" +0 -0 made false deleted false binary true executable false []`,
+		`"cart.go" +1 -1 deleted false binary false executable false ["-\treturn 1" "+\treturn 2"]`,
+		`"go.mod" +1 -0 deleted false binary false executable false ["+require x v1.0.0"]`,
+		`"docs/é\t1.md" +3 -0 deleted false binary false executable false ["+diff --git a/x b/x" "+--- a/x" "+@@ -1 +1 @@ \x1b[31m"]`,
+		`"run.sh" +0 -0 deleted false binary false executable true []`,
+		`"old name.txt" +0 -2 deleted true binary false executable false ["--- a line with dashes" "-two"]`,
+		`"logo.png" +0 -0 deleted false binary true executable false []`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -95,7 +95,7 @@ func TestOrderOfList(t *testing.T) {
 		"file go.mod (dependencies) ralph diff demo go.mod",
 		"file old name.txt (deleted) ralph diff demo 'old name.txt'",
 		"file logo.png (size: a binary file) ralph diff demo logo.png",
-		"file cart.go (no test: no test of it changed) ralph diff demo cart.go",
+		"file cart.go (no test changed with it) ralph diff demo cart.go",
 		"rest 1 other file (no risk is known of them) ralph diff demo",
 	}
 	if !slices.Equal(got, want) {

@@ -15,7 +15,6 @@ type Change struct {
 	Added      int    // lines
 	Removed    int
 	Binary     bool // its lines are not known
-	Made       bool // the file is new
 	Deleted    bool
 	Executable bool // it can be run now, and could not before
 
@@ -52,11 +51,10 @@ func Parse(patch []byte) []Change {
 // parser reads a patch line by line. A line of a hunk is counted, so that a file with a patch in it
 // is no other file.
 type parser struct {
-	all            []Change
-	open           *Change
-	header, diff   strings.Builder
-	before, after  int // lines of the hunk that are still to come
-	modeWas, modes string
+	all           []Change
+	open          *Change
+	header, diff  strings.Builder
+	before, after int // lines of the hunk that are still to come
 }
 
 func (p *parser) add(line string) {
@@ -83,7 +81,6 @@ func (p *parser) ofHeader(line string) {
 	c := p.open
 	switch {
 	case strings.HasPrefix(line, "new file mode "):
-		c.Made = true
 		c.Executable = strings.HasSuffix(line, "755")
 	case strings.HasPrefix(line, "deleted file mode "):
 		c.Deleted = true

@@ -44,7 +44,7 @@ var rules = []rule{
 	{"configuration", "YAML, TOML, INI and their like, Dockerfile, Makefile, .env, a file whose name begins with a dot or has the word config", configuration},
 	{"deleted", "the file is gone", deleted},
 	{"size", "200 or more changed lines, or a binary file", size200},
-	{"no test", "a program whose tests did not change with it: neither one of its name nor one in its folder", untested},
+	{"no test changed with it", "a program of whose tests none changed: neither one of its name nor one in its folder", untested},
 }
 
 // Table is the table of risks for the guide.
@@ -184,7 +184,7 @@ func untested(c *Change, tests []string) (about string, found bool) {
 	if _, ending := nameOf(c.Path); c.Deleted || c.Added+c.Removed == 0 || ending == ".sql" || classOf(c.Path) != fileclass.Program {
 		return "", false
 	}
-	return "no test of it changed", !slices.ContainsFunc(tests, func(test string) bool {
+	return "", !slices.ContainsFunc(tests, func(test string) bool {
 		return path.Dir(test) == path.Dir(c.Path) || strings.Contains(strings.ToLower(path.Base(test)), strings.ToLower(stem(c.Path)))
 	})
 }

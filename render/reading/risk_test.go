@@ -54,8 +54,8 @@ func TestRisksOfChanges(t *testing.T) {
 		{Change{Path: "notes.txt", Added: 120, Removed: 80}, nil, []string{"size: 200 lines"}},
 		{Change{Path: "notes.txt", Added: 120, Removed: 79}, nil, nil},
 		{Change{Path: "logo.png", Binary: true}, nil, []string{"size: a binary file"}},
-		{Change{Path: "a.c", Added: 1}, nil, []string{"no test: no test of it changed"}},
-		{Change{Path: "a.c", Added: 1}, []string{"other/b_test.c"}, []string{"no test: no test of it changed"}},
+		{Change{Path: "a.c", Added: 1}, nil, []string{"no test changed with it"}},
+		{Change{Path: "a.c", Added: 1}, []string{"other/b_test.c"}, []string{"no test changed with it"}},
 		{Change{Path: "a.c", Removed: 1, Deleted: true}, nil, []string{"deleted"}},
 	} {
 		if got := risksOf(row.change, row.tests...); !slices.Equal(got, row.want) {

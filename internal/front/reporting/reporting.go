@@ -117,9 +117,11 @@ func find(e *cli.Env, o Options) (dir string, f report.Facts, err error) {
 	s, err := e.Find(o.Name)
 	if err == nil {
 		f = report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s.Head)}
-		if list, err := o.List(context.Background(), s); err == nil {
-			f.Reading = &list
+		list, err := o.List(context.Background(), s)
+		if err != nil {
+			list = reading.New(f.Name, nil, nil, err.Error())
 		}
+		f.Reading = &list
 		return s.Dir, f, nil
 	}
 	path := e.Abs(o.Name)

@@ -7,7 +7,7 @@
 //
 // What there is to read, and in which order, is package reading. The changed files are what git
 // says of the work trees that are kept before the iterations. list.go has the verb without a
-// screen, model.go and screen.go the screen.
+// screen; model.go, view.go and screen.go are the screen.
 //
 // # Guarantees
 //
