@@ -46,7 +46,9 @@ func (f *finder) comparedTests() {
 }
 
 // key is what two versions of a test have in common.
-func (c *testCase) key() string { return dialectName(c.ext) + " " + strings.Replace(c.name, "DISABLED_", "", 1) }
+func (c *testCase) key() string {
+	return dialectName(c.ext) + " " + strings.Replace(c.name, "DISABLED_", "", 1)
+}
 
 func dialectName(ext string) string {
 	if dialects[ext].header == jsCase.header {

@@ -44,6 +44,7 @@ func Find(in Input) []event.GamingFact {
 	f.vacuousTests()
 	f.commands()
 	f.configuration()
+	f.narrowed()
 	f.copiedValues()
 	f.programs()
 	f.snapshots()
