@@ -2,6 +2,7 @@ package gaming
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -148,8 +149,9 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 		if c.skipped != "" && c.always || len(c.asserts) == 0 {
 			continue
 		}
-		words := c.words()
+		words, values := c.words(), map[string]bool{}
 		words[""] = true
+		c.values(values)
 		for w := range words {
 			if w == "" || names[w] {
 				sum := all[w]
@@ -157,7 +159,7 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 				if sum.values == nil {
 					sum.values = map[string]bool{}
 				}
-				c.values(sum.values)
+				maps.Copy(sum.values, values)
 				sum.exact += max(c.exact(), min(len(c.rows), c.checksThat()))
 				all[w] = sum
 			}
@@ -221,7 +223,7 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 		f.add(event.FactTestsWeakened, is.source, is.from, hides && (is.checksThat() == 0 || f.coveredLess(was)), text)
 	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
 		at := is.firstLoose(was)
-		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.assertCode(at))))
+		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %s", is.title(), brief(is.assertCode(at))))
 	default:
 		f.tolerances(was, is, hides)
 	}
@@ -309,7 +311,7 @@ func (f *finder) tolerances(was, is *testCase, hides bool) {
 		code := is.lines[i].code
 		before, ok := had[withoutSlack(code)]
 		if ok && slack(code) > slack(before) {
-			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s allows more than before: %.120s", is.title(), strings.TrimSpace(code)))
+			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s allows more than before: %s", is.title(), brief(code)))
 		}
 	}
 }
