@@ -52,7 +52,7 @@ type nothing struct {
 }
 
 var (
-	emptyWord   = regexp.MustCompile(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|echo\b.*|printf\b.*|/bin/true)\s*;?\s*$`)
+	emptyWord   = regexp.MustCompile(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|(?:echo|printf)\b[^|;&]*|/bin/true)\s*;?\s*$`)
 	starts      = regexp.MustCompile(`^\s*(?:(?:env|exec|time|nice|command)\s+)*(?:\w+=\S*\s+)*`)
 	makeCommand = regexp.MustCompile(`^(?:make|gmake)\b(.*)`)
 	npmCommand  = regexp.MustCompile(`^(?:npm|pnpm|yarn|bun)\s+(?:--?[\w-]+\s+)*(?:run(?:-script)?\s+(?:--?[\w-]+\s+)*)?([\w:.-]+)`)
