@@ -180,7 +180,9 @@ type ProofTried struct {
 	Invalid bool `json:"invalid,omitempty"`
 	// Error is why there is no verdict.
 	Error string `json:"error,omitempty"`
-	Took  int64  `json:"took"` // milliseconds
+	// Claimed is the tree of git that was claimed to be done; with the first trial.
+	Claimed string `json:"claimed,omitempty"`
+	Took    int64  `json:"took"` // milliseconds
 }
 
 // ProofEnded: what the proof of the guardrails came to.

@@ -83,19 +83,30 @@ func concluded(s *State) []Decision {
 	return record(conclusion)
 }
 
-// judged accepts or refuses a claim.
+// judged accepts or refuses a claim, or lets it wait for the proof of the guardrails.
 func judged(s *State, claim event.Claim) []Decision {
-	rules := s.Rules
-	evidence := policy.Evidence{
+	missing := s.Completion.Missing(claim, s.Rules, evidence(s))
+	open, questions := s.Questions.Missing()
+	missing = append(missing, open...)
+	if len(missing) == 0 && proofDue(s, "claim") {
+		return record(event.CompletionClaimed{How: claim, Unproved: true})
+	}
+	missing = append(missing, unsupported(s)...)
+	return record(event.CompletionClaimed{How: claim}, verdict(s, claim, missing, questions))
+}
+
+func verdict(s *State, claim event.Claim, missing []string, questions []int) Decision {
+	if len(missing) > 0 {
+		return event.CompletionRefused{Missing: missing, Questions: questions}
+	}
+	return event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, s.Rules, evidence(s))}
+}
+
+func evidence(s *State) policy.Evidence {
+	return policy.Evidence{
 		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
 		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
 	}
-	missing := s.Completion.Missing(claim, rules, evidence)
-	open, questions := s.Questions.Missing()
-	if missing = append(missing, open...); len(missing) > 0 {
-		return record(event.CompletionClaimed{How: claim}, event.CompletionRefused{Missing: missing, Questions: questions})
-	}
-	return record(event.CompletionClaimed{How: claim}, event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, rules, evidence)})
 }
 
 func progress(s *State) event.Progress {

@@ -75,6 +75,10 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	case event.DoCommit:
 		h.cancelled = false
 		h.queue(func(done func()) { h.commit(d, cause, done) })
+	case event.DoProve:
+		h.cancelled = false
+		done, rules := slices.Clone(s.Proof.Tried), s.Rules
+		h.queue(func(over func()) { h.prove(d, rules, done, cause, over) })
 	case event.DoCancel:
 		h.cancel()
 	case event.DoStart:

@@ -56,6 +56,9 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeSCMEnded:
 		delete(p, event.DoCommit)
 		delete(p, event.DoCancel)
+	case event.TypeProofEnded:
+		delete(p, event.DoProve)
+		delete(p, event.DoCancel)
 	case event.TypeIterationEnded:
 		// Effects on an agent that never started.
 		delete(p, event.DoAbort)
@@ -64,7 +67,7 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeEffectFailed:
 		do := as[event.EffectFailed](e).Do
 		delete(p, do)
-		if do == event.DoCheck || do == event.DoCommit || do == event.DoBegin {
+		if do == event.DoCheck || do == event.DoCommit || do == event.DoBegin || do == event.DoProve {
 			delete(p, event.DoCancel)
 		}
 	}
@@ -151,6 +154,12 @@ func (t *counts) empty(p event.IterationEnded) bool {
 // checkVerdict checks a claim's verdict.
 func (w *world) checkVerdict(t *counts, e event.Event) {
 	missing := t.missing(t.words.claimed)
+	if t.proof.waits {
+		missing = t.unanswered() // the rest was there before the proof
+	}
+	if missing == "" && !t.proof.supports(t.rules, e.Type == event.TypeCompletionAccepted) {
+		missing = "the guardrails are not proved"
+	}
 	if e.Type == event.TypeCompletionAccepted && missing != "" {
 		w.violate(claimsHold, "event %d: the claim by %s is accepted, and %s", e.Seq, t.words.claimed, missing)
 	}
@@ -177,10 +186,8 @@ func (t *counts) missing(how event.Claim) string {
 		return "there are no stories"
 	case !g.passed(t.rules):
 		return fmt.Sprintf("%d of %d guardrails ran and %d failed", g.guards, t.rules.Guardrails, g.failed)
-	case len(t.words.unread) > 0:
-		return "a message was not read"
-	case t.questions.blocking():
-		return "a question has no answer"
+	case t.unanswered() != "":
+		return t.unanswered()
 	case t.rules.Stories || !said || t.rules.Completion.OnPromiseNoWork != "reject" || t.rules.Completion.MinToolCalls == 0:
 	case t.process.tools && t.words.tools < t.rules.Completion.MinToolCalls:
 		return "too little was done"

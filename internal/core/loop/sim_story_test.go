@@ -43,6 +43,7 @@ type counts struct {
 	words        words
 	questions    questionModel
 	schedule     scheduleModel
+	proof        proofModel
 	progress     progressModel
 	process      processNote
 	warned       map[string]bool
@@ -81,6 +82,7 @@ func (t *counts) read(e event.Event) {
 	t.schedule.read(e, t.open == 0)
 	t.stories.read(e, t.rules)
 	t.verification.read(e)
+	t.proof.read(e)
 	t.progress.read(e, &t.verification, &t.words)
 	t.readOthers(e)
 	switch e.Type {
@@ -151,7 +153,7 @@ func (t *counts) read(e event.Event) {
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve {
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve && p.Do != event.DoProve {
 			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
@@ -274,6 +276,8 @@ func (w *world) checkStory(events []event.Event) {
 				w.checkCheck(&t, e)
 			case event.DoCommit:
 				w.checkCommit(&t, e)
+			case event.DoProve:
+				w.checkProve(&t, e)
 			case event.DoStart:
 				if t.stop[event.CommandStopNow] || t.stop[event.CommandKill] {
 					w.violate(commandsHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
@@ -298,7 +302,13 @@ func (w *world) checkStory(events []event.Event) {
 		case event.TypeCompletionAccepted, event.TypeCompletionRefused:
 			w.checkVerdict(&t, e)
 		case event.TypeCompletionClaimed:
-			t.words.claimed = as[event.CompletionClaimed](e).How
+			p := as[event.CompletionClaimed](e)
+			t.words.claimed = p.How
+			if missing := t.missing(p.How); p.Unproved && missing != "" {
+				w.violate(claimsHold, "event %d: a claim waits for the proof, and %s", e.Seq, missing)
+			}
+		case event.TypeProofTried:
+			w.checkTried(&t, e)
 		case event.TypeLoopHeld:
 			w.checkHeld(&t, e)
 		case event.TypeBudgetWarned:
@@ -309,6 +319,7 @@ func (w *world) checkStory(events []event.Event) {
 			w.checkReview(&t, e, as[event.StoryReviewed](e))
 		case event.TypeLoopEnded:
 			p := as[event.LoopEnded](e)
+			w.checkStrength(&t, e, p)
 			if t.inside {
 				w.violate(inTurn, "event %d: the loop ends within iteration %d", e.Seq, t.open)
 			}

@@ -30,6 +30,7 @@ type State struct {
 	Breaker      policy.Breaker       `json:"breaker"`
 	Escalation   policy.Escalation    `json:"escalation"`
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
+	Proof        policy.Proof         `json:"proof,omitzero"`
 	Stories      policy.Stories       `json:"stories,omitzero"`
 	Votes        policy.Votes         `json:"votes,omitzero"`
 	ToolSpans    policy.ToolSpans     `json:"toolSpans,omitzero"`
@@ -73,6 +74,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Failover.Apply(e.At, p, &was)
 	s.Escalation.Apply(p, &was)
 	s.Reflection.Apply(p)
+	s.Proof.Apply(p, &was)
 	s.Stories.Apply(p, &was)
 	s.Votes.Apply(p, &was)
 	s.ToolSpans.Apply(e.At, p, &was)
@@ -187,6 +189,7 @@ var doing = map[policy.Phase]string{
 	policy.Committing:    "its work is being committed",
 	policy.Settled:       "its work is committed or left as it is",
 	policy.VerifyingDone: "ended; the file DONE is being verified",
+	policy.Proving:       "ended; its guardrails are being tried",
 }
 
 // Pending names a requested pause or stop that has not happened yet, such as "pausing after

@@ -10,8 +10,9 @@
 //     done already
 //   - iteration.check: iteration.checked
 //   - repo.commit: scm.ended
+//   - guardrails.prove: proof.ended
 //   - schedule.observe: schedule.observed
-//   - check.cancel: the answer of the begin, check or commit that it ends
+//   - check.cancel: the answer of the begin, check, commit or proof that it ends
 //   - agent.start: agent.started
 //   - agent.steer: command.delivered, from the agent
 //   - agent.release: agent.parked or agent.exited

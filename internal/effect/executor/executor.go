@@ -50,6 +50,7 @@ type Config struct {
 	Guardrails    []guardrail.Guardrail
 	TruncateChars int
 	SCM           config.SCM
+	Worktree      config.Worktree // what a fresh work tree needs
 	// Secrets redacts the logs of guardrails and commit messages; nil redacts nothing.
 	Secrets *redact.Redactor
 
@@ -136,6 +137,9 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
 	case event.DoCommit:
 		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })
+	case event.DoProve:
+		p := planProof(s)
+		x.enqueue(d, cause, func(ctx context.Context) error { x.prove(ctx, d, p, cause); return nil })
 	case event.DoCancel:
 		x.cancelCheck()
 	case event.DoStart:
