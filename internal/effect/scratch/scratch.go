@@ -29,6 +29,8 @@ type Tree struct {
 	git    repo.Git
 	folder string
 	lock   *os.File
+	// commits are those of trees that were written.
+	commits map[string]string
 }
 
 const (
@@ -109,7 +111,7 @@ func makeFolder(parent string) (*Tree, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	t := &Tree{Root: filepath.Join(folder, workDir), folder: folder, lock: lock}
+	t := &Tree{Root: filepath.Join(folder, workDir), folder: folder, lock: lock, commits: map[string]string{}}
 	if _, err = filelock.TryExclusive(lock); err == nil {
 		err = os.Mkdir(t.Root, 0o700)
 	}
@@ -171,11 +173,7 @@ func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
 // Reset gives the tree the files of a commit or a tree of git, and removes all others but those in
 // keep: paths from the root that patterns of a .gitignore match.
 func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
-	name, err := t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tree+"^{tree}")
-	if err != nil {
-		return fmt.Errorf("find the tree %.60q: %w", tree, err)
-	}
-	commit, err := t.git.CommitTree(ctx, name, "The files as they are tried.")
+	commit, err := t.commit(ctx, tree)
 	if err != nil {
 		return err
 	}
@@ -190,6 +188,22 @@ func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
 		return fmt.Errorf("remove what the commands left: %w", err)
 	}
 	return os.MkdirAll(t.Project, 0o700)
+}
+
+// commit returns a commit of a tree. It is made once: a state may be written many times.
+func (t *Tree) commit(ctx context.Context, tree string) (string, error) {
+	if commit := t.commits[tree]; commit != "" {
+		return commit, nil
+	}
+	name, err := t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tree+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("find the tree %.60q: %w", tree, err)
+	}
+	commit, err := t.git.CommitTree(ctx, name, "The files as they are tried.")
+	if err == nil && name == tree {
+		t.commits[tree] = commit
+	}
+	return commit, err
 }
 
 // Git returns the git of the tree, for facts about the states that it has.
