@@ -28,6 +28,9 @@ func (l *Loop) View() View {
 	if len(v.Agents) == 0 {
 		v.Agents = []event.Agent{s.Lifecycle.Agent}
 	}
+	if v.Ended != nil {
+		v.Done = v.Ended.Strength.Done()
+	}
 	more := s.Budget.Allowance(s.Rules)
 	v.Resumption = Resumption{more.Text, more.Raise}
 	bound(&v)

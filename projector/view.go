@@ -34,8 +34,10 @@ type View struct {
 	Reviewers int           `json:"-"`
 	// Workers are the same agents, with what became of each.
 	Workers []Worker `json:"agents,omitempty"`
-	// Ended is why and how it ended; nil while it has not.
+	// Ended is why and how it ended, with the strength of the done; nil while it has not. Done says
+	// that strength in a sentence.
 	Ended *event.LoopEnded `json:"ended,omitempty"`
+	Done  string           `json:"done,omitempty"`
 	// Questions are those of the agent that are open, those whose answer it does not have yet, and
 	// the last of the others, by number.
 	Questions []Question `json:"questions,omitempty"`

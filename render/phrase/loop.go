@@ -95,7 +95,7 @@ func loopEnded(p event.LoopEnded, k Known) Phrase {
 	case event.StatusFailed:
 		tone = ToneFailure
 	}
-	return Phrase{tone, k.named(string(p.Status)), nil, p.Why}.with(string(p.Reason), Changed(p.Changed))
+	return Phrase{tone, k.named(string(p.Status)), nil, p.Explained()}.with(string(p.Reason), Changed(p.Changed))
 }
 
 func loopHeld(p event.LoopHeld, k Known) Phrase {

@@ -172,7 +172,12 @@ func (s *State) Waiting() string {
 }
 
 // Doing says what the open iteration does, or that it has ended.
-func (s *State) Doing() string { return doing[s.Lifecycle.Phase] }
+func (s *State) Doing() string {
+	if s.Lifecycle.Phase == policy.Proving && s.Proof.Mutants > 0 {
+		return fmt.Sprintf("%s: %d of %d mutants", doing[policy.Proving], s.Proof.Mutants, s.Rules.Prove.Mutants)
+	}
+	return doing[s.Lifecycle.Phase]
+}
 
 var doing = map[policy.Phase]string{
 	policy.Between:   "ended",
@@ -189,7 +194,7 @@ var doing = map[policy.Phase]string{
 	policy.Committing:    "its work is being committed",
 	policy.Settled:       "its work is committed or left as it is",
 	policy.VerifyingDone: "ended; the file DONE is being verified",
-	policy.Proving:       "ended; its guardrails are being tried",
+	policy.Proving:       "proving the guardrails",
 }
 
 // Pending names a requested pause or stop that has not happened yet, such as "pausing after

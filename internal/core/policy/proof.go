@@ -139,12 +139,11 @@ func (f *Proof) Due(moment string, r event.Rules) bool {
 // Strength returns what supports the done, with what the last check of the guardrails came to.
 func (f *Proof) Strength(v *Verification, r event.Rules) event.Strength {
 	s := f.Known(v, r)
-	if f.Ended != nil {
-		proof := f.Ended.Strength
-		proof.Visible, proof.HeldOut, proof.ByConvention, proof.Reviewers = s.Visible, s.HeldOut, s.ByConvention, s.Reviewers
-		s = proof
+	if f.Ended != nil && f.Ended.Error == "" {
+		known := s
+		s = f.Ended.Strength
+		s.Visible, s.HeldOut, s.ByConvention, s.Reviewers = known.Visible, known.HeldOut, known.ByConvention, known.Reviewers
 	}
-	f.failures(&s)
 	s.Grade, s.Why = Grade(s, r.Prove)
 	if f.Ended != nil && f.Ended.Error != "" {
 		s.Why = append(s.Why, "the guardrails could not be tried: "+f.Ended.Error)
@@ -152,34 +151,23 @@ func (f *Proof) Strength(v *Verification, r event.Rules) event.Strength {
 	return s
 }
 
-// Known returns what supports the done without a proof of the guardrails.
+// Known returns what supports the done without a proof of the guardrails. That one of them can fail
+// is known if it did so after an iteration.
 func (f *Proof) Known(v *Verification, r event.Rules) (s event.Strength) {
 	if r.Guardrails > 0 {
 		s.Visible = event.Counted{Passed: v.Ran - len(v.Failures), Failed: len(v.Failures)}
 	}
 	s.HeldOut = event.Counted{Passed: f.HeldOut.Passed, Failed: f.HeldOut.Failed}
 	s.ByConvention, s.Reviewers = f.HeldOut.ByConvention, f.Reviewers
-	return s
-}
-
-// failures completes what a proof could not try: that a guardrail can fail is known if it did so
-// after an iteration.
-func (f *Proof) failures(s *event.Strength) {
-	failed := map[string]int{}
+	if !slices.ContainsFunc(f.Guardrails, func(g SeenGuardrail) bool { return g.Failed > 0 }) {
+		return s
+	}
 	for _, g := range f.Guardrails {
+		seen := event.GuardrailProof{Command: g.Name, Verdict: event.NotRun}
 		if g.Failed > 0 {
-			failed[g.Name] = g.Failed
+			seen.Verdict, seen.At = event.ProvedAtStart, fmt.Sprintf("iteration %d", g.Failed)
 		}
+		s.Guardrails = append(s.Guardrails, seen)
 	}
-	if len(failed) > 0 && len(s.Guardrails) == 0 {
-		for _, g := range f.Guardrails {
-			s.Guardrails = append(s.Guardrails, event.GuardrailProof{Command: g.Name, Verdict: event.NotRun})
-		}
-	}
-	s.Guardrails = slices.Clone(s.Guardrails)
-	for i, g := range s.Guardrails {
-		if n := failed[firstBytes(g.Command, nameMost)]; n > 0 && g.Verdict == event.NotRun {
-			s.Guardrails[i].Verdict, s.Guardrails[i].At = event.ProvedAtStart, fmt.Sprintf("iteration %d", n)
-		}
-	}
+	return s
 }
