@@ -120,8 +120,22 @@ type Work struct {
 	// it is not known.
 	Changed     *event.Difference `json:"changed,omitempty"`
 	PullRequest *PullRequest      `json:"pullRequest,omitempty"`
+	HeldOut     *HeldOut          `json:"heldOut,omitempty"` // nil for a loop without such guardrails
 	// Fleet are the first tasks of a fleet; empty for any other loop.
 	Fleet []FleetTask `json:"fleet,omitempty"`
+}
+
+// HeldOut are the guardrails that the agent cannot read.
+type HeldOut struct {
+	Guardrails   int  `json:"guardrails"`
+	ByConvention bool `json:"byConvention,omitempty"` // no sandbox keeps them from the agent
+	// Passed and Failed are those of the last run; Error is why it has no verdict.
+	Passed int    `json:"passed"`
+	Failed int    `json:"failed"`
+	Error  string `json:"error,omitempty"`
+	// Outputs are files for a person with what those that failed last printed. A program on the
+	// machine of the loop sets them.
+	Outputs []string `json:"outputs,omitempty"`
 }
 
 // Story is what an iteration does with one story of a plan.

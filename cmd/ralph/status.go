@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
@@ -32,6 +33,9 @@ func (v *statusVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
 	statuspage.AddKept(view, refs, files)
+	if view.HeldOut != nil {
+		view.HeldOut.Outputs = holdout.Open(e.Home, view.Project).Outputs(view.Name)
+	}
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, view, "")
 	}

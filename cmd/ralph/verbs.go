@@ -10,7 +10,7 @@ import (
 )
 
 // order has the verbs as the help lists them.
-const order = "start attach list steer answer stop status why report diff init doctor plan trust run follow-up " +
+const order = "start attach list steer answer stop status why report diff init doctor plan holdout trust run follow-up " +
 	"withdraw pause resume set kill logs replay merge fleet fork rollback dismiss clean archive export " +
 	"import notify service plugin web guard help journal mcp acp completion man rehearse version ask wait " +
 	"blocked hook session complete fleet-agent inside runner"

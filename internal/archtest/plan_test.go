@@ -90,6 +90,7 @@ var world = []string{"os", "net", "syscall", "math/rand", "crypto/rand", "log", 
 var clocks = map[string]string{
 	"internal/core/loop/driver.go":     "it stamps what comes in; Next gets time from events",
 	"internal/effect/executor/":        "an effect handler measures what it does",
+	"internal/effect/scratch/":         "how old what a dead process left is decides nothing of a loop",
 	"internal/runner/":                 "it is where the loop's clock comes from",
 	"internal/ground/process/":         "how long a process has had to end is no event",
 	"internal/agent/agenttest/":        "a substitute for a model's server, in tests only",

@@ -36,7 +36,7 @@ func checked(s *State) []Decision {
 
 // checksWork reports whether any rule depends on a check.
 func checksWork(r event.Rules) bool {
-	return r.Guardrails > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories
+	return r.Guardrails > 0 || r.HeldOut > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories
 }
 
 func committed(s *State) []Decision {
@@ -47,6 +47,36 @@ func committed(s *State) []Decision {
 		return nil
 	}
 	return record(event.Decided{Do: event.DoCommit, Iteration: s.Iteration, Why: "nothing speaks against the work", Agent: s.Worker.Agent})
+}
+
+// heldOut runs the held-out guardrails when only they can refuse a claim.
+func heldOut(s *State) []Decision {
+	if s.Phase != policy.Checked && s.Phase != policy.Settled || !mayHoldOut(s) {
+		return nil
+	}
+	outcome, _ := outcomeOf(s)
+	claim := claimOf(s)
+	if claim == "" || !judges(claim, outcome) || len(lacks(s, claim)) > 0 {
+		return nil
+	}
+	return holdOut(s)
+}
+
+// mayHoldOut reports whether held-out guardrails have to run, and there is time for them.
+func mayHoldOut(s *State) bool {
+	return s.Holdout.Due(s.Rules) && !s.Commands.Stopping.EndsNow() && s.Budget.Late(s.Rules) == ""
+}
+
+// holdOut runs the held-out guardrails, after the process of an agent that is parked has ended: it
+// could watch what they do.
+func holdOut(s *State) []Decision {
+	switch {
+	case s.Process.Ending:
+		return wait
+	case s.Process.Alive:
+		return record(event.Decided{Do: event.DoAbort, Iteration: s.Iteration, Why: "no agent may watch the held-out guardrails"})
+	}
+	return record(event.Decided{Do: event.DoHoldout, Iteration: s.Iteration, Why: "the claim lacks nothing else"})
 }
 
 // claimOf returns how completion is claimed after the turn; empty if it is not.
@@ -64,18 +94,14 @@ func concluded(s *State) []Decision {
 	}
 	conclusion := conclusion(s)
 	claim := claimOf(s)
-	switch conclusion.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
-		return record(conclusion) // the iteration is repeated, and its claim does not count
-	case event.OutcomeDone:
-	default:
-		if claim != "" && claim != event.ClaimDoneFile && claim != event.ClaimStories {
-			why := "the turn did not end well: " + cmp.Or(conclusion.Error, string(conclusion.Outcome))
-			return record(event.CompletionIgnored{How: claim, Why: why}, conclusion)
-		}
-	}
-	if claim != "" {
+	switch {
+	case repeats(conclusion.Outcome):
+		return record(conclusion) // its claim does not count
+	case claim != "" && judges(claim, conclusion.Outcome):
 		return append(judged(s, claim), record(conclusion)...)
+	case claim != "":
+		why := "the turn did not end well: " + cmp.Or(conclusion.Error, string(conclusion.Outcome))
+		return record(event.CompletionIgnored{How: claim, Why: why}, conclusion)
 	}
 	if miss := s.Completion.NearMiss(s.Rules); miss != nil {
 		return record(*miss, conclusion)
@@ -83,30 +109,52 @@ func concluded(s *State) []Decision {
 	return record(conclusion)
 }
 
+// repeats reports whether an iteration with that outcome is repeated.
+func repeats(outcome event.Outcome) bool {
+	switch outcome {
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
+		return true
+	}
+	return false
+}
+
+// judges reports whether a claim counts after a turn with that outcome.
+func judges(claim event.Claim, outcome event.Outcome) bool {
+	return outcome == event.OutcomeDone || !repeats(outcome) && (claim == event.ClaimDoneFile || claim == event.ClaimStories)
+}
+
+// evidenceOf returns what the policies know about a claim.
+func evidenceOf(s *State) policy.Evidence {
+	return policy.Evidence{
+		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
+		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
+	}
+}
+
+// lacks returns what a claim lacks, whatever the held-out guardrails say.
+func lacks(s *State, claim event.Claim) []string {
+	open, _ := s.Questions.Missing()
+	return append(s.Completion.Missing(claim, s.Rules, evidenceOf(s)), open...)
+}
+
 // judged accepts or refuses a claim, or lets it wait for the proof of the guardrails.
 func judged(s *State, claim event.Claim) []Decision {
-	missing := s.Completion.Missing(claim, s.Rules, evidence(s))
-	open, questions := s.Questions.Missing()
-	missing = append(missing, open...)
+	missing := lacks(s, claim)
+	if s.Holdout.Ran || len(missing) == 0 { // else they did not have to run
+		missing = append(missing, s.Holdout.Missing(s.Rules)...)
+	}
 	if len(missing) == 0 && proofDue(s, "claim") {
 		return record(event.CompletionClaimed{How: claim, Unproved: true})
 	}
-	missing = append(missing, unsupported(s)...)
-	return record(event.CompletionClaimed{How: claim}, verdict(s, claim, missing, questions))
+	_, questions := s.Questions.Missing()
+	return record(event.CompletionClaimed{How: claim}, verdict(s, claim, append(missing, unsupported(s)...), questions))
 }
 
 func verdict(s *State, claim event.Claim, missing []string, questions []int) Decision {
 	if len(missing) > 0 {
 		return event.CompletionRefused{Missing: missing, Questions: questions}
 	}
-	return event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, s.Rules, evidence(s))}
-}
-
-func evidence(s *State) policy.Evidence {
-	return policy.Evidence{
-		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
-		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
-	}
+	return event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, s.Rules, evidenceOf(s))}
 }
 
 func progress(s *State) event.Progress {
@@ -174,9 +222,11 @@ func conclusion(s *State) event.IterationEnded {
 	case event.OutcomeInterrupted, event.OutcomeAborted, event.OutcomeLimited, event.OutcomeUnauthorized:
 		ended.Refunded = true
 	default:
-		ended.Progress = progress(s)
+		if ended.Progress = progress(s); s.Holdout.Refuses() {
+			ended.Progress = event.ProgressNo // or it could search for what they check for ever
+		}
 		if s.Verification.Checked {
-			ended.Refusal = s.Stories.Repeated()
+			ended.Refusal = cmp.Or(s.Stories.Repeated(), s.Holdout.Repeated())
 		}
 		ended.GuardrailsSkipped = s.Rules.Guardrails > 0 && s.Verification.Ran == 0
 		// An agent that cannot be started uses up no iteration that another agent could have.
@@ -201,7 +251,7 @@ func doneAlready(s *State) []Decision {
 		return nil
 	case s.Commands.Stopping.EndsNow():
 		return nil // a person would have to wait for the check
-	case s.Budget.Late(s.Rules) != "" && len(s.Verification.Missing(s.Rules)) > 0:
+	case s.Budget.Late(s.Rules) != "" && (len(s.Verification.Missing(s.Rules)) > 0 || s.Holdout.Due(s.Rules)):
 		return nil // there is no time for a check, and without one there is no verdict
 	}
 	claim, why := event.ClaimDoneFile, "the file DONE is there"
@@ -210,6 +260,9 @@ func doneAlready(s *State) []Decision {
 	}
 	if s.Rules.Guardrails > 0 && !s.Verification.Checked {
 		return record(event.Decided{Do: event.DoCheck, Iteration: s.Iteration, Why: why})
+	}
+	if mayHoldOut(s) && len(lacks(s, claim)) == 0 {
+		return holdOut(s)
 	}
 	return judged(s, claim)
 }

@@ -29,6 +29,7 @@ type State struct {
 	Failover     policy.Failover      `json:"failover,omitzero"`
 	Breaker      policy.Breaker       `json:"breaker"`
 	Escalation   policy.Escalation    `json:"escalation"`
+	Holdout      policy.Holdout       `json:"holdout,omitzero"`
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
 	Proof        policy.Proof         `json:"proof,omitzero"`
 	Stories      policy.Stories       `json:"stories,omitzero"`
@@ -73,6 +74,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Settings.Apply(p, &was)
 	s.Failover.Apply(e.At, p, &was)
 	s.Escalation.Apply(p, &was)
+	s.Holdout.Apply(p, &was)
 	s.Reflection.Apply(p)
 	s.Proof.Apply(p, &was)
 	s.Stories.Apply(p, &was)

@@ -169,7 +169,7 @@ func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event
 	var failures error
 	x.results = nil
 	_, err := guardrail.Run(ctx, guardrail.Config{
-		Dir: x.cfg.Project, LoopDir: x.cfg.Dir, Iteration: iteration, Env: x.cfg.Env,
+		Dir: x.cfg.Project, LoopDir: x.cfg.Dir, Iteration: iteration, Env: x.cfg.Env, Wrap: x.cfg.Wrap,
 		TruncateChars: x.cfg.TruncateChars, Guardrails: x.cfg.Guardrails, Redact: x.redactor(),
 		Started: func(_ int, g guardrail.Guardrail) {
 			x.deliver(event.GuardrailStarted{Name: g.Command}, iteration, cause)
@@ -195,6 +195,16 @@ func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event
 		return checked, nil
 	}
 	return checked, errors.Join(err, failures)
+}
+
+// holdOut runs the held-out guardrails.
+func (x *Executor) holdOut(ctx context.Context, d event.Decided, cause event.Seq) error {
+	if x.cfg.HoldOut == nil {
+		return errors.New("there are no held-out guardrails any more")
+	}
+	checked := x.cfg.HoldOut(ctx, d.Iteration, func(ended event.HoldoutEnded) { x.deliver(ended, d.Iteration, cause) })
+	x.deliver(checked, d.Iteration, cause)
+	return nil
 }
 
 // redactor returns a constructor of stream redactors; nil if nothing is redacted.

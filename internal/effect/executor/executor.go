@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -49,8 +50,13 @@ type Config struct {
 	// Guardrails have to pass after an iteration. The agent sees TruncateChars of a failure.
 	Guardrails    []guardrail.Guardrail
 	TruncateChars int
-	SCM           config.SCM
-	Worktree      config.Worktree // what a fresh work tree needs
+	// Wrap runs the guardrails in a sandbox; nil runs them as they are.
+	Wrap process.Wrap
+	// HoldOut runs the held-out guardrails on the work as it is, and calls ended with the result of
+	// each; nil without such guardrails.
+	HoldOut  func(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked
+	SCM      config.SCM
+	Worktree config.Worktree // what a fresh work tree needs
 	// Secrets redacts the logs of guardrails and commit messages; nil redacts nothing.
 	Secrets *redact.Redactor
 
@@ -135,6 +141,8 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 			changes: s.Changes.Clone(),
 		}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
+	case event.DoHoldout:
+		x.enqueue(d, cause, func(ctx context.Context) error { return x.holdOut(ctx, d, cause) })
 	case event.DoCommit:
 		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })
 	case event.DoProve:

@@ -25,6 +25,7 @@ type Config struct {
 type Tree struct {
 	Root    string // of the work tree
 	Project string // the folder in it that is Config.Dir there
+	Temp    string // an empty folder beside it, for what commands need to write elsewhere
 
 	git    repo.Git
 	folder string
@@ -38,6 +39,9 @@ const (
 	Folder   = "scratch"
 	lockFile = "lock"
 	workDir  = "work"
+	tempDir  = "temp"
+	// maxShallow bounds git's list of commits whose parents are missing, in bytes.
+	maxShallow = 16 << 20
 	// writeTime bounds the writing of all files.
 	writeTime = 10 * time.Minute
 )
@@ -111,9 +115,9 @@ func makeFolder(parent string) (*Tree, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	t := &Tree{Root: filepath.Join(folder, workDir), folder: folder, lock: lock, commits: map[string]string{}}
+	t := &Tree{Root: filepath.Join(folder, workDir), Temp: filepath.Join(folder, tempDir), folder: folder, lock: lock, commits: map[string]string{}}
 	if _, err = filelock.TryExclusive(lock); err == nil {
-		err = os.Mkdir(t.Root, 0o700)
+		err = errors.Join(os.Mkdir(t.Root, 0o700), os.Mkdir(t.Temp, 0o700))
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -154,11 +158,11 @@ func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
 	if err := os.MkdirAll(filepath.Join(t.Root, ".git", "objects", "info"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(t.Root, ".git", "objects", "info", "alternates"), []byte(borrowed), 0o600); err != nil {
+	if err := safefile.WriteFile(filepath.Join(t.Root, ".git", "objects", "info", "alternates"), []byte(borrowed), 0o600); err != nil {
 		return err
 	}
-	if shallow, err := os.ReadFile(filepath.Join(common, "shallow")); err == nil {
-		if err := os.WriteFile(filepath.Join(t.Root, ".git", "shallow"), shallow, 0o600); err != nil {
+	if shallow, err := safefile.Read(filepath.Join(common, "shallow"), maxShallow); err == nil {
+		if err := safefile.WriteFile(filepath.Join(t.Root, ".git", "shallow"), shallow, 0o600); err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,10 @@ func (t *trace) effect(p event.Decided) reason {
 		r.question = "Why were the guardrails tried?"
 		r.answer = "The work is claimed to be done, and nothing else is missing: a guardrail that cannot fail supports no claim."
 		r.keys, r.facts = []string{"prove.auto", "completion.require"}, []event.Event{t.last[event.TypeCompletionClaimed], t.last[event.TypeCompletionAccepted]}
+	case event.DoHoldout:
+		r.question = "Why did the held-out guardrails run?"
+		r.answer = "The agent claims that the work is done, and the claim lacks nothing else."
+		r.facts = append(t.checksOf(event.TypeGuardrailEnded), t.here(event.TypeIterationChecked))
 	case event.DoObserve:
 		r.keys = []string{"limits.window"}
 	case event.DoCancel:
