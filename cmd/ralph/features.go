@@ -26,6 +26,8 @@ func init() {
 			Verb: func() any { return new(whyVerb) }},
 		{Name: "report", Help: "Write what a loop came to as one page: outcome, cost, iterations, what needs you.",
 			Group: cli.Daily, Verb: func() any { return new(reportVerb) }},
+		{Name: "prove", Help: "Try whether the guardrails can fail, on small changes of what a loop changed.",
+			Group: cli.Sometimes, Verb: func() any { return new(proveVerb) }},
 		{Name: "init", Help: "Ask for the settings of this project and write them.", Group: cli.Sometimes, Verb: func() any { return new(initVerb) }},
 		{Name: "doctor", Help: "Show what will work here and what will not.", Group: cli.Sometimes, Verb: func() any { return new(doctorVerb) }},
 		{Name: "holdout", Help: "Keep guardrails that the agent cannot read, for when it says that it is done.", Group: cli.Sometimes,
@@ -79,6 +81,7 @@ func init() {
 		"service resume":    func(verb) deed { return deed{what: "service resume"} },
 		"fleet":             func(v verb) deed { return person("--trust", v.(*fleetVerb).Trust) },
 		"plan":              func(v verb) deed { return person("--trust", v.(*planVerb).Trust) },
+		"prove":             func(v verb) deed { return person("--trust", v.(*proveVerb).Trust) },
 		"acp":               func(v verb) deed { return person("--trust", v.(*acpVerb).Trust) },
 	})
 }

@@ -81,6 +81,15 @@ func (r *runner) wrapGuardrail() process.Wrap {
 	return box.Wrap
 }
 
+// guardrailBox opens the sandbox of guardrails that are tried in a throw-away tree, if there are
+// held-out ones: it hides these, as it does from the agents.
+func (r *runner) guardrailBox(ctx context.Context, tree *scratch.Tree) (process.Wrap, func() error, error) {
+	if len(r.heldOut) == 0 {
+		return nil, nil, nil
+	}
+	return r.heldOutBox(ctx, tree)
+}
+
 // hideHeldOut hides the held-out guardrails and throw-away work trees, whatever else is shown. They
 // are parts of ralph, too, so that a folder in which the agent may write has them empty.
 func (r *runner) hideHeldOut(p *sandbox.Policy) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
@@ -52,6 +53,8 @@ type Config struct {
 	TruncateChars int
 	// Wrap runs the guardrails in a sandbox; nil runs them as they are.
 	Wrap process.Wrap
+	// Box runs them in a sandbox while they are tried in a throw-away tree; nil as they are.
+	Box func(context.Context, *scratch.Tree) (process.Wrap, func() error, error)
 	// HoldOut runs the held-out guardrails on the work as it is, and calls ended with the result of
 	// each; nil without such guardrails.
 	HoldOut  func(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked

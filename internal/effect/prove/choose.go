@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// choose returns as many of the mutants as are wanted, by seed: from all files in turn, of different
-// lines first, and of the operators in even shares.
+// choose returns as many of the mutants as are wanted, by seed: from all files in turn, of
+// different lines first, and of the operators in even shares.
 func choose(files [][]event.Mutant, seed int64, most int) (chosen []event.Mutant) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // the same seed has to choose the same
 	var left [][][]event.Mutant                      // of each file, of each line

@@ -17,14 +17,15 @@
 //     fails there is [event.ProvedAtStart].
 //   - The tests of the start over the claimed program, where the loop changed tests: the facts need
 //     to know whether these hid a failure.
-//   - Mutants (internal/effect/prove/mutant), which a seed chooses. A guardrail that fails on one is
-//     [event.Proved].
+//   - Mutants (internal/effect/prove/mutant), which a seed chooses. A guardrail that fails on one
+//     is [event.Proved].
 //
 // # Guarantees
 //
-//   - The work tree, the index and the refs of the repository do not change (internal/effect/scratch).
+//   - The work tree, the index and the refs of the repository do not change: see
+//     internal/effect/scratch.
 //   - The same states, seed and guardrails give the same trials in the same order, so that a proof
 //     that a crash cut off continues after the last of them.
-//   - The proof ends: in the time of the rules, each command in a few times the time of its control.
-//     What a command prints is bounded and kept nowhere.
+//   - The proof ends: in the time of the rules, each command in a few times the time of its
+//     control. What a command prints is bounded and kept nowhere.
 package prove

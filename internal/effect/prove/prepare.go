@@ -27,8 +27,9 @@ var dependencies = []string{
 // maxCopied bounds the folders that are copied, in bytes.
 const maxCopied = 1 << 30
 
-// prepare brings into the throw-away tree what git ignores and a fresh tree lacks: what the settings
-// name for a worktree, and folders of dependencies. It reports whether it brought anything.
+// prepare brings into the throw-away tree what git ignores and a fresh tree lacks: what the
+// settings name for a worktree, and folders of dependencies. It reports whether it brought
+// anything.
 func (r *run) prepare(ctx context.Context) (bool, error) {
 	if err := r.reset(ctx, r.states.claimed); err != nil {
 		return false, err
@@ -40,11 +41,8 @@ func (r *run) prepare(ctx context.Context) (bool, error) {
 	if err := r.copyDependencies(ctx); err != nil {
 		return false, err
 	}
-	if r.Worktree.Setup != "" {
-		if o, err := r.shell(ctx, r.Worktree.Setup); err != nil || !o.ok {
-			if err == nil {
-				err = fmt.Errorf("worktree.setup exits with %d", o.code)
-			}
+	if r.Worktree.Setup != "" { // what fails without it says so in its control
+		if _, err := r.shell(ctx, r.Worktree.Setup); err != nil {
 			return false, err
 		}
 	}
@@ -190,8 +188,8 @@ func (c folderCopy) copyFile(name string, entry fs.DirEntry) error {
 	return errors.Join(err, out.Close())
 }
 
-// movedTo returns a function that replaces the path of a work tree in a text, such as a command or a
-// variable of the environment, by that of the throw-away one. A home folder is not replaced.
+// movedTo returns a function that replaces the path of a work tree in a text, such as a command or
+// a variable of the environment, by that of the throw-away one. A home folder is not replaced.
 func movedTo(root, tree string, env []string) func(string) string {
 	if env == nil {
 		env = os.Environ()

@@ -1,12 +1,14 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
@@ -14,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -23,7 +26,8 @@ type Config struct {
 	// Dir is the project's folder, in a work tree of the repository: only read.
 	Dir  string
 	Home string // ralph's own folder, where the throw-away work tree is made
-	// Start and Claimed are commits or trees of git: before the first iteration, and what is claimed.
+	// Start and Claimed are commits or trees of git: before the first iteration, and what is
+	// claimed.
 	Start, Claimed string
 	// Guardrails are those that the agent can read, in the order of the settings.
 	Guardrails []guardrail.Guardrail
@@ -31,8 +35,11 @@ type Config struct {
 	Worktree   config.Worktree // what a fresh work tree needs
 	Rules      event.ProveRules
 	Seed       int64 // chooses the mutants; 0 derives it from the name of the claimed tree
-	// Known is what supports the claim besides: what held-out guardrails said, the reviewers, and of
-	// Guardrails those that were seen to fail in an iteration.
+	// Box opens the sandbox of the commands, which may write in the tree alone; it returns no Wrap
+	// where they need none, as does nil.
+	Box func(context.Context, *scratch.Tree) (process.Wrap, func() error, error)
+	// Known is what supports the claim besides: what held-out guardrails said, the reviewers, and
+	// of Guardrails those that were seen to fail in an iteration.
 	Known event.Strength
 	// Done are the trials of an earlier process with the same Config, in their order.
 	Done []event.ProofTried
@@ -70,6 +77,9 @@ func Run(ctx context.Context, c Config) (event.Strength, error) {
 	if err == nil {
 		r.judge()
 	}
+	if r.closeBox != nil {
+		err = errors.Join(err, r.closeBox())
+	}
 	if err = errors.Join(err, r.tree.Close()); err != nil {
 		return r.strength, fmt.Errorf("prove the guardrails: %w", err)
 	}
@@ -81,6 +91,8 @@ type run struct {
 	Config
 	outer    context.Context //nolint:containedctx // the one without the time of the rules, for what is read at the end
 	tree     *scratch.Tree
+	wrap     process.Wrap // of the commands; nil for none
+	closeBox func() error
 	states   states
 	keep     []string // patterns of what a reset leaves
 	controls []control
@@ -122,6 +134,11 @@ func (r *run) compare(ctx context.Context) (err error) {
 	r.tree, err = scratch.Open(ctx, scratch.Config{Dir: r.Dir, Tree: r.Claimed, Home: r.Home, Env: r.Env})
 	if err != nil {
 		return err
+	}
+	if r.Box != nil {
+		if r.wrap, r.closeBox, err = r.Box(ctx, r.tree); err != nil {
+			return fmt.Errorf("open the sandbox of the guardrails: %w", err)
+		}
 	}
 	r.moved = movedTo(root, r.tree.Root, r.Env)
 	dir, err := filepath.Rel(r.tree.Root, r.tree.Project)
@@ -200,7 +217,7 @@ func (r *run) mutants(ctx context.Context) error {
 			if err := reset(); err != nil {
 				return err
 			}
-			return r.apply(m)
+			return r.apply(ctx, m)
 		}, r.quickest(), func(so event.ProofTried) bool {
 			// When one is killed, the rest can only add a first failure.
 			return so.Invalid || len(so.Failed) > 0 && !slices.ContainsFunc(r.green(), func(i int) bool {
@@ -266,6 +283,9 @@ func (r *run) judge() {
 			r.strength.Visible.Failed++
 		}
 	}
+	slices.SortStableFunc(r.strength.Survivors, func(a, b event.Mutant) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
+	})
 	r.strength.Facts = r.facts()
 	r.strength.Grade, r.strength.Why = policy.Grade(r.strength, r.Rules)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -296,12 +295,7 @@ func (s *states) tree(ctx context.Context, git repo.Git, changes map[string]entr
 	if len(changes) == 0 {
 		return "", false, nil
 	}
-	dir, err := os.MkdirTemp("", "ralph-index-")
-	if err != nil {
-		return "", false, err
-	}
-	defer os.RemoveAll(dir)
-	git.Env = append(slices.Clip(git.Env), "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
+	git.Env = append(slices.Clip(git.Env), "GIT_INDEX_FILE="+filepath.Join(git.Dir, ".git", "index-of-trials"))
 	if _, err := git.Read(ctx, "read-tree", s.claimed); err != nil {
 		return "", false, err
 	}

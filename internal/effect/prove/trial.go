@@ -13,17 +13,21 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/prove/mutant"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 const (
-	// After the control a command may take slower times as long, and patience more: an endless loop
-	// counts as a failure.
+	// After the control a command may take slower times as long, and patience more. One that takes
+	// longer gets again times that: much may have to be built that was there for the control. An
+	// endless loop counts as a failure.
 	slower   = 4
 	patience = 5 * time.Second
-	// maxOutput is how much of each end of an output is searched for errors of a compiler, in bytes.
+	again    = 5
+	// maxOutput is how much of each end of an output is searched for errors of a compiler, in
+	// bytes.
 	maxOutput = 32 << 10
 	grace     = 500 * time.Millisecond
 )
@@ -38,7 +42,8 @@ type control struct {
 // outcome is how a command ended.
 type outcome struct {
 	control
-	output string
+	output   string
+	timedOut bool
 }
 
 var errTimedOut = errors.New("timed out")
@@ -61,24 +66,22 @@ func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome,
 func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	head, tail := process.Head{Max: maxOutput}, process.Tail{Max: maxOutput}
 	out := io.MultiWriter(&head, &tail)
-	env := slices.Clone(r.Env)
-	if env == nil {
-		env = os.Environ()
-	}
+	env := repo.In(r.tree.Root, r.Env...).Env // a hook of git may have started ralph: it names the person's repository
 	for i, entry := range env {
 		env[i] = r.moved(entry)
 	}
 	exit, err := process.Run(ctx, process.Command{
-		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Stdout: out, Stderr: out, Grace: grace,
+		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Wrap: r.wrap, Stdout: out, Stderr: out, Grace: grace,
 	})
-	if errors.Is(err, errTimedOut) {
+	timedOut := errors.Is(err, errTimedOut)
+	if timedOut {
 		exit.Code, err = -1, nil
 	}
 	text := string(head.Bytes())
 	if head.Over {
 		text += "\n" + tail.String()
 	}
-	o := outcome{control{err == nil && exit.Code == 0 && exit.Signal == "", exit.Code, exit.Took}, text}
+	o := outcome{control{err == nil && exit.Code == 0 && exit.Signal == "", exit.Code, exit.Took}, text, timedOut}
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("run %.200q: %w", line, err)
 	}
@@ -87,7 +90,9 @@ func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 
 // trial runs guardrails in their order on a state that made makes, until enough is known; nil runs
 // them all. A trial that an earlier process has made is not made again.
-func (r *run) trial(ctx context.Context, t event.ProofTried, made func() error, order []int, enough func(event.ProofTried) bool, mutants ...int) (event.ProofTried, error) {
+func (r *run) trial(
+	ctx context.Context, t event.ProofTried, made func() error, order []int, enough func(event.ProofTried) bool, mutants ...int,
+) (event.ProofTried, error) {
 	if done, ok := r.earlier(t); ok {
 		return done, nil
 	}
@@ -105,11 +110,17 @@ func (r *run) trial(ctx context.Context, t event.ProofTried, made func() error, 
 		if enough != nil && enough(t) {
 			break
 		}
-		o, err := r.command(ctx, i, slower*r.controls[i].took+cmp.Or(r.Patience, patience))
+		limit := slower*r.controls[i].took + cmp.Or(r.Patience, patience)
+		o, err := r.command(ctx, i, limit)
+		if took += o.took; err == nil && o.timedOut && (r.Guardrails[i].Timeout == 0 || r.Guardrails[i].Timeout > limit) {
+			if err = made(); err == nil {
+				o, err = r.command(ctx, i, again*limit)
+				took += o.took
+			}
+		}
 		if err != nil {
 			return t, err
 		}
-		took += o.took
 		if o.ok {
 			t.Passed = append(t.Passed, i)
 			continue
@@ -152,8 +163,9 @@ func (r *run) earlier(t event.ProofTried) (event.ProofTried, bool) {
 	return done, true
 }
 
-// control runs all guardrails on the claimed state, also where an earlier process has: the time that
-// each takes bounds its runs on mutants. Those that fail run again with what a fresh work tree lacks.
+// control runs all guardrails on the claimed state, also where an earlier process has: the time
+// that each takes bounds its runs on mutants. Those that fail run again with what a fresh work tree
+// lacks.
 func (r *run) control(ctx context.Context) error {
 	t := event.ProofTried{On: event.TrialControl}
 	done, again := r.earlier(t)
@@ -251,8 +263,17 @@ func (r *run) reset(ctx context.Context, tree string) error {
 	return nil
 }
 
-// apply writes a mutant into the tree. Nothing but a regular file is written to.
-func (r *run) apply(m event.Mutant) error {
+// apply writes a mutant into the tree, and commits it: a guardrail may look for changes that are not
+// committed. Nothing but a regular file is written to.
+func (r *run) apply(ctx context.Context, m event.Mutant) error {
+	if err := r.write(m); err != nil {
+		return err
+	}
+	_, err := r.tree.Git().Read(ctx, "commit", "--quiet", "--all", "--no-verify", "--no-gpg-sign", "--message=A mutant.")
+	return err
+}
+
+func (r *run) write(m event.Mutant) error {
 	root, err := os.OpenRoot(r.tree.Root)
 	if err != nil {
 		return err

@@ -4,14 +4,17 @@
 //		text, ok := mutant.Apply(content, m)
 //	}
 //
-// The operators: a negated condition, a swapped comparison, swapped arithmetic, a swapped and or or,
-// a changed constant, a removed statement, an early return, an emptied body.
+// The operators: a negated condition, a swapped comparison, swapped arithmetic, a swapped and or
+// or, a changed constant, a removed statement, an early return, an emptied body.
 //
 // # Guarantees
 //
 //   - It is pure, and the same text gives the same mutants in the same order.
-//   - A mutant differs in code: never in a comment, nor in white space alone; in a string only where
-//     the string is the constant that changes. Brackets stay balanced.
+//   - A mutant differs in code: never in a comment, nor in white space alone; in a string only
+//     where the string is the constant that changes. Brackets stay balanced.
+//
+// A text that removes folders, ends processes or publishes has no mutant: one could do that to
+// something else.
 //
 // Mutants that no test can notice say nothing of the tests. What is likely to give one is left out:
 // imports, annotations, types, log lines, the texts of errors, times to wait, capacities.

@@ -26,7 +26,7 @@ type language struct {
 
 var cLike = language{line: []string{"//"}, block: [2]string{"/*", "*/"}, quotes: `"`, chars: true, braces: true, empty: ";"}
 
-// like returns a language of the family of C with differences.
+// like returns a language that is read as C is, with differences.
 func like(name string, differ func(*language)) *language {
 	l := cLike
 	l.name = name

@@ -7,8 +7,8 @@ import (
 
 var typeBefore = pattern(`([\w<>\[\],.*&?:]+)\s+[*&]?[\w:~]+$`)
 
-// returned returns the statement by which a function returns nothing, or the zero of its type; false
-// where the text does not say that.
+// returned returns the statement by which a function returns nothing, or the zero of its type;
+// false where the text does not say that.
 func (f *file) returned(fn function) (string, bool) {
 	switch f.name {
 	case "python":

@@ -6,9 +6,8 @@ var (
 	// opener begins a line that is no statement of its own, or whose removal says nothing.
 	opener = pattern(`^\s*(?:if|for|foreach|while|until|unless|switch|match|when|case|default|else|elif|elsif|except|finally|try|catch|do|with|def|` +
 		`class|func|fun|fn|function|var|let|const|val|type|struct|enum|interface|trait|impl|import|package|from|` +
-		`export|` +
-		`public|private|protected|internal|static|abstract|final|override|lambda|global|nonlocal|pass|break|continue|fallthrough|assert|end|then|fi|done|esac|begin|rescue|` +
-		`ensure|using|namespace|template|typedef|extern|go|defer|select|declare|` +
+		`export|public|private|protected|internal|static|abstract|final|override|lambda|global|nonlocal|pass|break|continue|fallthrough|assert|end|then|fi|` +
+		`done|esac|begin|rescue|ensure|using|namespace|template|typedef|extern|go|defer|select|declare|` +
 		`local|readonly|typeset|set|shift|source|trap|yield|goto|lock|guard|async\s+def|async\s+function|[}\])@#.&|+*/?:-])(?:\W|$)`)
 	assigned = pattern(`^(\s*)([\w.\[\]"'$\x01, ()*]+?) (?:[-+*/%|&^]|<<|>>)?= (.+)$`)
 	call     = pattern(`^\s*(?:await\s+)?[\w.$\[\]():<>*&\x01!?, ]*\w[!?]?\(.*\)$|^\s*\w[\w.\[\]]*(?:\+\+|--)$`)
@@ -17,7 +16,9 @@ var (
 	succeeds = pattern(`^\s*(?:exit|return)(?:\s+0)?$`)
 	// shellPart is a line of a shell that is a part of more.
 	shellPart = pattern(`\{$|;;|<<|^[^(]*\)$`)
-	raises    = pattern(`^\s*(?:raise|throw)\b`)
+	// shellGoesOn ends a line of a shell that is continued by the next.
+	shellGoesOn = pattern(`(?:\\|\||&&)\s*$`)
+	raises      = pattern(`^\s*(?:raise|throw)\b`)
 	// declares is a declaration, in languages that have no word for it: int x = 1.
 	declares = pattern(`^\s*[\w:<>\[\],.*&]+ [*&]?\w+(?:\[\w*\])? = |:=`)
 	// continued ends a line whose statement goes on, and continues begins one.
@@ -77,8 +78,7 @@ func (f *file) isAlone(i int) bool {
 		return false
 	}
 	if f.name == "shell" {
-		return !strings.HasSuffix(code, `\`) && !strings.HasSuffix(code, "|") && (i == 0 || !strings.HasSuffix(strings.TrimRight(f.lines[i-1].text, " "), `\`)) &&
-			!strings.HasSuffix(code, "&&") && !strings.HasSuffix(code, "||")
+		return !shellGoesOn().MatchString(f.lines[i].text) && (i == 0 || !shellGoesOn().MatchString(f.lines[i-1].text))
 	}
 	if continued().MatchString(code) || strings.HasPrefix(code, "\x01") || i == 0 {
 		return false

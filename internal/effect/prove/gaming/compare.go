@@ -1,0 +1,368 @@
+package gaming
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// comparedTests finds tests of the start that are gone, do not run or check less.
+func (f *finder) comparedTests() {
+	now := map[string][]*testCase{}
+	bodies := map[string]bool{}
+	checked := map[string]bool{} // the values in the tests
+	for _, c := range f.now {
+		now[c.key()] = append(now[c.key()], c)
+		bodies[c.code()] = true
+		c.values(checked)
+	}
+	for _, was := range f.before {
+		same := now[was.key()]
+		if i := slices.IndexFunc(same, func(c *testCase) bool { return c.path == was.path }); i > 0 {
+			same[0], same[i] = same[i], same[0]
+		}
+		switch {
+		case len(same) > 0:
+			now[was.key()] = same[1:]
+			f.compare(was, same[0], checked)
+		case bodies[was.code()] || was.skipped != "" && was.always:
+		default:
+			f.gone(was, checked)
+		}
+	}
+	known := map[string]bool{}
+	for _, was := range f.before {
+		known[was.key()] = true
+	}
+	for _, c := range f.now {
+		if c.skipped != "" && c.always && !known[c.key()] {
+			f.add(event.FactTestsSkipped, c.source, c.skipAt, false, fmt.Sprintf("the new test %s %s", c.title(), c.skipped))
+		}
+	}
+}
+
+// key is what two versions of a test have in common.
+func (c *testCase) key() string {
+	return dialectName(c.ext) + " " + strings.Replace(c.name, "DISABLED_", "", 1)
+}
+
+func dialectName(ext string) string {
+	if dialects[ext].header == jsCase.header {
+		return ".js"
+	}
+	return ext
+}
+
+func (c *testCase) title() string { return fmt.Sprintf("%.80q", c.name) }
+
+// gone says that a test of the start is not there any more, unless its values are in another one.
+func (f *finder) gone(was *testCase, checked map[string]bool) {
+	values := map[string]bool{}
+	was.values(values)
+	here := 0
+	for v := range values {
+		if checked[v] {
+			here++
+		}
+	}
+	moved := len(values) > 1 && 10*here >= 8*len(values)
+	hides := f.red && !moved && f.coveredLess(was)
+	if at, as := f.renamed(was); at != nil {
+		f.add(event.FactTestsSkipped, at, as, f.red && !f.aboutRemoved(was), fmt.Sprintf("the test %s has a name now that no runner collects", was.title()))
+		return
+	}
+	if len(was.asserts) == 0 && !hides {
+		return
+	}
+	text := fmt.Sprintf("the test %s is removed", was.title())
+	switch {
+	case find(f.claimed, was.path) == nil && was.name == was.path:
+		text = "the test is removed"
+	case moved:
+		text += ", and its values are in other tests"
+	case f.aboutRemoved(was):
+		text += ", with what it was about"
+	case hides:
+		text += ", and the tests of the start fail on the work"
+	}
+	f.add(event.FactTestsRemoved, was.source, was.from, hides, text)
+}
+
+// renamed finds a function or file that has the name and the code of the test, and is none.
+func (f *finder) renamed(was *testCase) (*source, int) {
+	if f.searched++; f.searched > mostTables {
+		return nil, 0
+	}
+	base := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(was.name), "test"), "_")
+	begins := normal(was.lines[min(was.next(was.from), len(was.lines)-1)].code)
+	for _, s := range f.claimed {
+		header := dialects[s.ext].header
+		isTest := s.class == fileclass.Test && header != nil
+		if !isTest && find(f.start, s.path) == nil && sameStem(s.path, was.path) && strings.Contains(normal(s.text), normal(was.lines[was.from].code)) {
+			return s, -1
+		}
+		for i, l := range s.lines {
+			if isTest && l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
+				!f.had(s.path, l.code) && nameIn(header, l.code) == "" && s.next(i) < len(s.lines) && normal(s.lines[s.next(i)].code) == begins {
+				return s, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// had reports whether a file of the start has a line.
+func (f *finder) had(path, code string) bool {
+	s := find(f.start, path)
+	return s != nil && strings.Contains(s.text, code)
+}
+
+// sameStem reports whether two files have names that differ in their last part.
+func sameStem(a, b string) bool {
+	stem := func(path string) string {
+		path = path[strings.LastIndex(path, "/")+1:]
+		path, _, _ = strings.Cut(strings.TrimLeft(path, "_."), ".")
+		return path
+	}
+	return len(stem(a)) > 3 && stem(a) == stem(b)
+}
+
+// A weight is how much tests check.
+type weight struct {
+	checks, exact int
+	values        map[string]bool
+}
+
+// weights returns how much the tests that run check, by the names of the program that they mention,
+// and in all.
+func weights(cases []*testCase, names map[string]bool) map[string]weight {
+	all := map[string]weight{}
+	for _, c := range cases {
+		if c.skipped != "" && c.always || len(c.asserts) == 0 {
+			continue
+		}
+		words := c.words()
+		words[""] = true
+		for w := range words {
+			if w == "" || names[w] {
+				sum := all[w]
+				sum.checks += c.checksThat()
+				if sum.values == nil {
+					sum.values = map[string]bool{}
+				}
+				c.values(sum.values)
+				sum.exact += max(c.exact(), min(len(c.rows), c.checksThat()))
+				all[w] = sum
+			}
+		}
+	}
+	return all
+}
+
+// coveredLess reports whether something that a test checks, and that the program still has, is
+// checked less than at the start.
+func (f *finder) coveredLess(was *testCase) bool {
+	if f.aboutRemoved(was) {
+		return false
+	}
+	about := []string{}
+	for w := range was.words() {
+		if _, ok := f.weightBefore[w]; ok {
+			about = append(about, w)
+		}
+	}
+	if len(about) == 0 {
+		about = []string{""}
+	}
+	return slices.ContainsFunc(about, func(w string) bool {
+		a, b := f.weightBefore[w], f.weightNow[w]
+		return (b.checks < a.checks || b.exact < a.exact) && !replaced(a.values, b.values)
+	})
+}
+
+// replaced reports whether tests have at least as many values as before: they check
+// something else then.
+func replaced(before, now map[string]bool) bool { return len(now) >= len(before) }
+
+// aboutRemoved reports whether a test is about something that is gone from the program.
+func (f *finder) aboutRemoved(c *testCase) bool {
+	for w := range c.words() {
+		if f.removedNames[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// compare says what a test has lost.
+func (f *finder) compare(was, is *testCase, checked map[string]bool) {
+	hides := f.red && !f.aboutRemoved(was)
+	if is.skipped != "" && was.skipped == "" {
+		text := fmt.Sprintf("the test %s %s", is.title(), is.skipped)
+		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && is.always, text)
+		if is.always {
+			return
+		}
+	}
+	if was.code() == is.code() {
+		return
+	}
+	lost := lostAsserts(was, is, checked)
+	switch {
+	case is.checksThat() < was.checksThat() && len(lost) > 0:
+		text := fmt.Sprintf("the test %s had %s and has %d", is.title(), units.Quantity(was.checksThat(), "check"), is.checksThat())
+		f.add(event.FactTestsWeakened, is.source, is.from, hides && (is.checksThat() == 0 || f.coveredLess(was)), text)
+	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
+		at := is.firstLoose(was)
+		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.assertCode(at))))
+	default:
+		f.tolerances(was, is, hides)
+	}
+}
+
+// lostAsserts returns the assertions of was that is has not, and whose values no test has.
+func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
+	have := map[string]bool{}
+	for _, i := range slices.Concat(is.asserts, is.rows) {
+		have[normal(is.assertCode(i))] = true
+	}
+	for _, i := range slices.Concat(was.asserts, was.rows) {
+		if have[normal(was.assertCode(i))] {
+			continue
+		}
+		values := map[string]bool{}
+		addValues(was.assertCode(i), values)
+		missing := len(values) == 0
+		for v := range values {
+			missing = missing || !checked[v]
+		}
+		if missing || is.exact() < was.exact() {
+			lost = append(lost, i)
+		}
+	}
+	return lost
+}
+
+var (
+	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex`)
+	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
+	sizes     = regexp.MustCompile(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray`)
+	tolerance = regexp.MustCompile(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
+)
+
+func (c *testCase) exact() (n int) {
+	for _, i := range c.asserts {
+		if code := c.assertCode(i); exactly.MatchString(code) && !vague(code) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *testCase) isLoose(at int) bool {
+	code := c.assertCode(at)
+	return loosely.MatchString(code) && (!exactly.MatchString(code) || vague(code))
+}
+
+// vague reports whether a comparison is of how much or near what, rather than of what.
+func vague(code string) bool { return tolerance.MatchString(code) || sizes.MatchString(code) }
+
+func (c *testCase) loose() (n int) {
+	for _, i := range c.asserts {
+		if c.isLoose(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// firstLoose returns the first loose assertion that was has not.
+func (c *testCase) firstLoose(was *testCase) int {
+	had := map[string]bool{}
+	for _, i := range was.asserts {
+		had[normal(was.assertCode(i))] = true
+	}
+	for _, i := range c.asserts {
+		if c.isLoose(i) && !had[normal(c.assertCode(i))] {
+			return i
+		}
+	}
+	return c.from
+}
+
+// tolerances finds comparisons that allow more than before, and are the same otherwise.
+func (f *finder) tolerances(was, is *testCase, hides bool) {
+	had := map[string]string{}
+	for i := was.from; i < was.to; i++ {
+		if code := was.lines[i].code; tolerance.MatchString(code) {
+			had[withoutSlack(code)] = code
+		}
+	}
+	for i := is.from; i < is.to; i++ {
+		code := is.lines[i].code
+		before, ok := had[withoutSlack(code)]
+		if ok && slack(code) > slack(before) {
+			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s allows more than before: %.120s", is.title(), strings.TrimSpace(code)))
+		}
+	}
+}
+
+var (
+	places    = regexp.MustCompile(`,?\s*\bplaces\s*=\s*(\d+)|(toBeCloseTo\(.*),\s*(\d+)\s*\)`)
+	allowance = regexp.MustCompile(`,?\s*\b(?:delta|abs|rel|abs_tol|rel_tol|rtol|atol|tolerance|eps|epsilon)\s*[=:]\s*(\d[\d.]*(?:[eE][-+]?\d+)?)|([<>]=?)\s*(\d[\d.]*(?:[eE][-+]?\d+)?)`)
+)
+
+// slack is by how much two values may differ.
+func slack(code string) float64 {
+	if m := places.FindStringSubmatch(code); m != nil {
+		n, _ := strconv.Atoi(m[1] + m[3])
+		return math.Pow10(-n)
+	}
+	if m := allowance.FindStringSubmatch(code); m != nil {
+		v, _ := strconv.ParseFloat(m[1]+m[3], 64)
+		return v
+	}
+	if strings.Contains(code, "toBeCloseTo") {
+		return 0.01
+	}
+	return 1e-6
+}
+
+func withoutSlack(code string) string {
+	return normal(allowance.ReplaceAllString(places.ReplaceAllString(code, "$2"), "$2"))
+}
+
+// values adds the texts and numbers in a test that say something.
+func (c *testCase) values(to map[string]bool) {
+	for i := c.from; i < c.to; i++ {
+		if (i > c.from || c.name == c.path) && !c.dead[i] {
+			addValues(c.lines[i].code, to)
+		}
+	}
+}
+
+var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\b\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?\b`)
+
+// addValues adds the literals of a line that are no format and no empty text.
+func addValues(code string, to map[string]bool) {
+	for _, v := range literal.FindAllString(code, -1) {
+		if v = plain(v); v != "" && !strings.Contains(v, "%") {
+			to[v] = true
+		}
+	}
+}
+
+// plain is a literal without its quotes.
+func plain(v string) string {
+	if len(v) > 1 && strings.IndexByte("\"'`", v[0]) >= 0 {
+		return v[1 : len(v)-1]
+	}
+	return strings.ReplaceAll(v, "_", "")
+}
