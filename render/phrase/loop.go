@@ -220,7 +220,7 @@ var doing = map[event.Effect]string{
 	event.DoRelease: "park the agent's process or end it", event.DoAbort: "end the turn and the agent's process",
 	event.DoKill: "kill the agent's processes", event.DoCheck: "check the work", event.DoCommit: "commit the work",
 	event.DoHoldout: "run the held-out guardrails",
-	event.DoCancel: "end the check", event.DoObserve: "look at what the next iteration may have to wait for",
+	event.DoCancel:  "end the check", event.DoObserve: "look at what the next iteration may have to wait for",
 }
 
 func decided(p event.Decided, _ Known) Phrase {
