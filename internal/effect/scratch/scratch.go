@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -194,6 +195,19 @@ func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
 		return fmt.Errorf("remove what the commands left: %w", err)
 	}
 	return os.MkdirAll(t.Project, 0o700)
+}
+
+// Own copies the objects that the tree borrows, for commands that cannot read the repository that
+// they are of. Without git there are none.
+func (t *Tree) Own(ctx context.Context) error {
+	borrowed := filepath.Join(t.Root, ".git", "objects", "info", "alternates")
+	if _, err := os.Lstat(borrowed); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := t.git.Read(ctx, "repack", "-a", "-d", "-q"); err != nil {
+		return fmt.Errorf("copy the objects of a throw-away work tree: %w", err)
+	}
+	return os.Remove(borrowed)
 }
 
 // Git returns the git of the tree, for facts about the states that it has.
