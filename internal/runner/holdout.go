@@ -57,6 +57,9 @@ func (r *runner) heldOutBox(ctx context.Context, tree *scratch.Tree) (process.Wr
 		}
 	}
 	p, err := r.sandboxPolicy(ctx, mode)
+	if err == nil && mode.Contained() { // it has no other folder
+		err = tree.Own(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,12 +20,12 @@ const (
 	strengthHolds = "the strength holds"
 )
 
-// proving draws a scenario of the eleventh edition: most loops with guardrails prove them.
+// proving draws a scenario of the twelfth edition: most loops with guardrails prove them.
 func proving(seed uint64) scenario {
-	s := tenth(seed)
-	r := rand.New(rand.NewPCG(seed, 13))
+	s := eleventh(seed)
+	r := rand.New(rand.NewPCG(seed, 14))
 	pick := func(n ...int) int { return n[r.IntN(len(n))] }
-	s.edition = 11
+	s.edition = 12
 	s.proves = pick(0, 10, 60, 100)
 	if s.proves > 0 {
 		s.rules.Prove = event.ProveRules{

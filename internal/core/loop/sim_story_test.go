@@ -44,6 +44,7 @@ type counts struct {
 	questions    questionModel
 	schedule     scheduleModel
 	proof        proofModel
+	heldOut      heldOutModel
 	progress     progressModel
 	process      processNote
 	warned       map[string]bool
@@ -83,6 +84,7 @@ func (t *counts) read(e event.Event) {
 	t.stories.read(e, t.rules)
 	t.verification.read(e)
 	t.proof.read(e)
+	t.heldOut.read(e, t.rules)
 	t.progress.read(e, &t.verification, &t.words)
 	t.readOthers(e)
 	switch e.Type {
@@ -153,7 +155,7 @@ func (t *counts) read(e event.Event) {
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve && p.Do != event.DoProve {
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve && p.Do != event.DoProve && p.Do != event.DoHoldout {
 			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
@@ -218,7 +220,7 @@ func (t *counts) bearsOut(r event.Reason) bool {
 	case event.ReasonBlocked:
 		return t.person.blocked || t.words.blocked
 	case event.ReasonWait:
-		return t.rules.WaitEnds && (t.person.waits || t.questions.blocking())
+		return t.rules.WaitEnds && (t.person.waits || t.questions.blocking() || t.heldOut.asks)
 	case event.ReasonBreaker:
 		return t.progress.stopped(t.rules)
 	case event.ReasonIterations:
@@ -278,6 +280,8 @@ func (w *world) checkStory(events []event.Event) {
 				w.checkCommit(&t, e)
 			case event.DoProve:
 				w.checkProve(&t, e)
+			case event.DoHoldout:
+				w.checkHeldOut(&t, e)
 			case event.DoStart:
 				if t.stop[event.CommandStopNow] || t.stop[event.CommandKill] {
 					w.violate(commandsHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
@@ -349,6 +353,8 @@ func (w *world) checkBegin(t *counts, e event.Event) {
 		w.violate(commandsHold, "event %d: an iteration begins after the claim was accepted", e.Seq)
 	case t.person.waits, t.person.blocked, t.person.paused, t.person.wait != "":
 		w.violate(waitsForPerson, "event %d: an iteration begins while the loop waits for a person", e.Seq)
+	case t.heldOut.asks:
+		w.violate(heldOutAsks, "event %d: an iteration begins, and claims were refused %v times", e.Seq, t.heldOut.refused)
 	case e.At.Before(t.limit.notBefore):
 		w.violate(resetsHold, "event %d: an iteration begins at %s, and nothing can be reached before %s", e.Seq, e.At, t.limit.notBefore)
 	case t.rules.Limits.Cost > 0 && t.usd >= t.rules.Limits.Cost+1e-9:

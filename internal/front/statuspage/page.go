@@ -123,7 +123,7 @@ func (d *page) fleet() {
 		if l, err := projector.Load(filepath.Join(filepath.Dir(d.Dir), t.Loop)); err == nil && l.Begun() {
 			line += " (loop " + t.Loop + ")"
 			v := l.View()
-			if v.Strength != "" {
+			if v.Strength != "" && t.Why == "" {
 				line += ", " + string(v.Strength)
 			}
 			if v.Cost != nil {
