@@ -29,7 +29,7 @@ func (l *Loop) View() View {
 		v.Agents = []event.Agent{s.Lifecycle.Agent}
 	}
 	if v.Ended != nil {
-		v.Strength = v.Ended.Strength
+		v.Done = v.Ended.Strength.Done()
 	}
 	more := s.Budget.Allowance(s.Rules)
 	v.Resumption = Resumption{more.Text, more.Raise}
@@ -100,7 +100,8 @@ var deadlines = map[string]string{
 
 func waitsOf(s *loopstate.State) Waits {
 	awaited, _ := s.Questions.Awaited() // once it is answered, the wait is about to end
-	w := Waits{Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || s.Holdout.Asks != "" || awaited > 0), Signalled: s.Commands.Signal, Trouble: Trouble{
+	asked := s.Escalation.Waits != "" || s.Holdout.Asks != "" || awaited > 0
+	w := Waits{Resting: s.Paused || s.NeedsResume() && asked, Signalled: s.Commands.Signal, Trouble: Trouble{
 		Failures: s.Failover.Restart.Failures, Failure: s.Failover.Restart.Error,
 		Stuck: s.Breaker.Stuck, Refusal: s.Breaker.Refusal, Blind: s.Breaker.Blind,
 	}}

@@ -35,15 +35,23 @@ type View struct {
 	Reviewers int           `json:"-"`
 	// Workers are the same agents, with what became of each.
 	Workers []Worker `json:"agents,omitempty"`
-	// Ended is why and how it ended; nil while it has not.
+	// Ended is why and how it ended, with the strength of the done; nil while it has not. Done says
+	// that strength in a sentence.
 	Ended *event.LoopEnded `json:"ended,omitempty"`
-	// Strength is what supports the done, as far as it is known.
-	Strength *event.Strength `json:"strength,omitempty"`
+	Done  string           `json:"done,omitempty"`
 	// Questions are those of the agent that are open, those whose answer it does not have yet, and
 	// the last of the others, by number.
 	Questions []Question `json:"questions,omitempty"`
 	// Rules are the settings that decide now, without the agents; nil if the loop has not begun.
 	Rules *event.Rules `json:"rules,omitempty"`
+}
+
+// Support is what supports the done; nil if the loop has not completed, or it is not known.
+func (v *View) Support() *event.Strength {
+	if v.Ended == nil {
+		return nil
+	}
+	return v.Ended.Strength
 }
 
 // Identity says which loop a view is of.

@@ -13,18 +13,20 @@ import (
 
 // Summary is the first line of state.json: what a list of loops shows.
 type Summary struct {
-	Seq               event.Seq    `json:"seq"` // of the last event in it
-	Status            event.Status `json:"status"`
-	Reason            string       `json:"reason"`            // why the loop ended, else ""
-	Iteration         int          `json:"iteration"`         // from 1; 0 before the first
-	MaximumIterations int          `json:"maximumIterations"` // 0: no limit
-	Since             time.Time    `json:"since"`             // when the loop started
-	At                time.Time    `json:"at"`                // of the event Seq
-	Cost              *float64     `json:"cost"`              // USD; null if it is unknown
-	TokensIn          *int64       `json:"tokensIn"`          // null if not all are known
-	TokensOut         *int64       `json:"tokensOut"`
-	Agent             string       `json:"agent"`
-	Waiting           string       `json:"waiting"` // for what and until when, else ""
+	Seq    event.Seq    `json:"seq"` // of the last event in it
+	Status event.Status `json:"status"`
+	Reason string       `json:"reason"` // why the loop ended, else ""
+	// how well the done of a loop that completed is supported; empty where that is not known
+	Strength          event.Grade `json:"strength,omitempty"`
+	Iteration         int         `json:"iteration"`         // from 1; 0 before the first
+	MaximumIterations int         `json:"maximumIterations"` // 0: no limit
+	Since             time.Time   `json:"since"`             // when the loop started
+	At                time.Time   `json:"at"`                // of the event Seq
+	Cost              *float64    `json:"cost"`              // USD; null if it is unknown
+	TokensIn          *int64      `json:"tokensIn"`          // null if not all are known
+	TokensOut         *int64      `json:"tokensOut"`
+	Agent             string      `json:"agent"`
+	Waiting           string      `json:"waiting"` // for what and until when, else ""
 	// a pause or stop that is still to come
 	Pending string `json:"pending,omitempty"`
 	// of the iterations: the others are used

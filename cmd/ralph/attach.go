@@ -7,6 +7,7 @@ import (
 
 type attachVerb struct {
 	cli.Placed
+	attach.Weak
 	Name     string `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
 	Plain    bool   `xor:"view" help:"Print the loop as text, as without a terminal."`
 	Inline   bool   `xor:"view" help:"Print what is finished into the scrollback, and keep some live lines below it."`
@@ -32,8 +33,8 @@ func (v *attachVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	return attachTo(e, s.Name, s.Dir, attach.Options{
+	return v.Exit(attachTo(e, s.Name, s.Dir, attach.Options{
 		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines),
 		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly || copied, Head: s.Head,
-	})
+	}), s.Dir)
 }

@@ -13,6 +13,7 @@ import (
 type runVerb struct {
 	launch.Options
 	cli.Placed
+	attach.Weak
 	Name  string `default:"run" placeholder:"NAME" help:"The loop's name. An ended loop of that name is archived first."`
 	JSON  bool   `help:"Print the loop's events as JSON lines."`
 	Lines uint16 `placeholder:"N" help:"Lines of tool output to show."`
@@ -34,7 +35,7 @@ func (v *runVerb) Run(e *cli.Env) error {
 		return cli.Refuse("give -p TEXT or -f FILE, or --tasks; 'ralph run --help' shows all", "there is no prompt")
 	}
 	start := launch.Start{Name: v.Name, Options: v.Options, Fresh: true}
-	return start.Foreground(e, func(ctx context.Context, dir string, stream bool) error {
+	err := start.Foreground(e, func(ctx context.Context, dir string, stream bool) error {
 		o := attach.ViewOptions{JSON: v.JSON, Quiet: !stream, Time: v.Time, Lines: int(v.Lines)}
 		if v.Verbose {
 			steps := render.NewSteps(e.Stdout, e.Stderr, e.SharedTerminal(), func(w io.Writer) render.Viewer { return o.New(e, w) })
@@ -42,4 +43,5 @@ func (v *runVerb) Run(e *cli.Env) error {
 		}
 		return attach.Follow(ctx, dir, o.New(e, e.Stdout))
 	})
+	return v.Exit(err, start.Dir)
 }

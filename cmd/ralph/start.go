@@ -8,6 +8,7 @@ import (
 
 type startVerb struct {
 	launch.Start
+	attach.Weak
 	Plain  bool `xor:"view" help:"Without --detach: print the loop as text, as without a terminal."`
 	Inline bool `xor:"view" help:"Without --detach: print what is finished into the scrollback."`
 }
@@ -23,7 +24,11 @@ func (startVerb) Help() string {
 
 // Run starts the detached runner and, without --detach, attaches to it.
 func (v *startVerb) Run(e *cli.Env) error {
-	return beginAndShow(e, &v.Start, attach.Options{Plain: v.Plain, Inline: v.Inline})
+	if v.Detach && v.ExitWeak != 0 {
+		return cli.Refuse("leave out --detach, or give --exit-weak to 'ralph attach'", "--detach returns before it is known how the loop ends")
+	}
+	err := beginAndShow(e, &v.Start, attach.Options{Plain: v.Plain, Inline: v.Inline})
+	return v.Exit(err, v.Dir)
 }
 
 // beginAndShow starts the detached runner of a loop and, without --detach, attaches to the loop.

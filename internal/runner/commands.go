@@ -71,7 +71,7 @@ func (r *runner) appendCompletion(ended event.LoopEnded) error {
 		return fmt.Errorf("append to completion.appendTo: %w", err)
 	}
 	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), mark, r.Name,
-		ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Why), " "))
+		ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Explained()), " "))
 	_, err = f.WriteString(line)
 	if closed := f.Close(); err == nil {
 		err = closed

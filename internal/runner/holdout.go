@@ -57,6 +57,9 @@ func (r *runner) heldOutBox(ctx context.Context, tree *scratch.Tree) (process.Wr
 		}
 	}
 	p, err := r.sandboxPolicy(ctx, mode)
+	if err == nil && mode.Contained() { // it has no other folder
+		err = tree.Own(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,6 +82,15 @@ func (r *runner) wrapGuardrail() process.Wrap {
 	box := r.sandbox.Probe()
 	box.Dir = r.Tree
 	return box.Wrap
+}
+
+// guardrailBox opens the sandbox of guardrails that are tried in a throw-away tree, if there are
+// held-out ones: it hides these, as it does from the agents.
+func (r *runner) guardrailBox(ctx context.Context, tree *scratch.Tree) (process.Wrap, func() error, error) {
+	if len(r.heldOut) == 0 {
+		return nil, nil, nil
+	}
+	return r.heldOutBox(ctx, tree)
 }
 
 // hideHeldOut hides the held-out guardrails and throw-away work trees, whatever else is shown. They

@@ -236,8 +236,11 @@ func (n *notifier) message(e event.Event, s *loopstate.State) (notify.Message, b
 		if err != nil {
 			return m, false
 		}
-		m.Occasion, m.Title, m.Text = notify.Ended, fmt.Sprintf("%s %s", r.Name, p.Status), p.Why
+		m.Occasion, m.Title, m.Text = notify.Ended, fmt.Sprintf("%s %s", r.Name, p.Status), p.Explained()
 		m.Status, m.Reason = p.Status.String(), string(p.Reason)
+		if p.Strength != nil {
+			m.Strength = string(p.Strength.Grade)
+		}
 		m.Text += "\n" + units.Quantity(s.Lifecycle.Iteration, "iteration")
 		m.Next = fmt.Sprintf("ralph report %s", r.Name)
 	default:

@@ -157,10 +157,10 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, AgentDir: r.sandbox.LoopDir(), Env: r.ownEnvironment(),
-		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor,
+		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Worktree: r.Settings.Worktree, Secrets: r.redactor,
 		ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Observe: r.observer.observe,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory, Ralph: r.ralphFor,
-		Wrap: r.wrapGuardrail(),
+		Wrap: r.wrapGuardrail(), Box: r.guardrailBox,
 	}
 	if len(r.heldOut) > 0 {
 		cfg.HoldOut = r.holdOut

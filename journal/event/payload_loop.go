@@ -353,6 +353,9 @@ type CommandWithdrawn struct {
 // CompletionClaimed: the agent says that the work is done.
 type CompletionClaimed struct {
 	How Claim `json:"how"` // promise, response, checklist or doneFile
+	// Unproved says that nothing else is missing, and that the guardrails are tried before the
+	// claim is judged.
+	Unproved bool `json:"unproved,omitempty"`
 }
 
 // CompletionRefused: the claim does not count, and the next prompt says why.

@@ -137,6 +137,32 @@ func (s Strength) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Done says it in one sentence: "done: 4 of 4 visible (fair)", "done by the agent's word". It is
+// empty where nothing is known, as in journals of older versions.
+func (s *Strength) Done() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Grade == GradeNone:
+		return "done " + s.String()
+	case s.Cut:
+		return fmt.Sprintf("done: %s (%s, the proof was cut short)", s, s.Grade)
+	}
+	return fmt.Sprintf("done: %s (%s)", s, s.Grade)
+}
+
+// Explained says why the loop ended, and what supports the done.
+func (p LoopEnded) Explained() string {
+	switch done := p.Strength.Done(); {
+	case done == "":
+		return p.Why
+	case p.Why == "":
+		return done
+	default:
+		return p.Why + "; " + done
+	}
+}
+
 // HoldoutEnded: a held-out guardrail has run on the claimed state. The agent can read the journal,
 // so that it says neither the command nor what that printed.
 type HoldoutEnded struct {
@@ -180,7 +206,9 @@ type ProofTried struct {
 	Invalid bool `json:"invalid,omitempty"`
 	// Error is why there is no verdict.
 	Error string `json:"error,omitempty"`
-	Took  int64  `json:"took"` // milliseconds
+	// Claimed is the tree of git that was claimed to be done; with the first trial.
+	Claimed string `json:"claimed,omitempty"`
+	Took    int64  `json:"took"` // milliseconds
 }
 
 // ProofEnded: what the proof of the guardrails came to.

@@ -273,7 +273,9 @@ export class Fold {
 				this.flush();
 				this.ended = true;
 				const status = str(d.status);
-				return this.note(status === "completed" ? "good" : status === "stopped" ? "info" : "error", `The loop has ended: ${status} (${str(d.result) || str(d.reason)}). ${why}${d.hint ? `\n${str(d.hint)}` : ""}`);
+				const strength = obj(d.strength);
+				const done = strength.strength ? ` The done is ${[str(strength.strength), ...list(strength.why).slice(0, 1).map(str)].join(": ")}.` : "";
+				return this.note(status === "completed" ? "good" : status === "stopped" ? "info" : "error", `The loop has ended: ${status} (${str(d.result) || str(d.reason)}). ${why}${done}${d.hint ? `\n${str(d.hint)}` : ""}`);
 			}
 			case "agent.limited":
 				return this.note("warning", `Limit (${str(d.kind)})${d.until ? ` until ${str(d.until)}` : ""}: ${str(d.text)}`);

@@ -169,7 +169,7 @@ func (p *painter) end(b transcript.End) {
 	for _, part := range []struct {
 		said  string
 		style markdown.Style
-	}{{said.Why, plain}, {b.Stories, plain}, {b.Hint, faint}} {
+	}{{said.Why, plain}, {b.Strength, plain}, {b.Stories, plain}, {b.Hint, faint}} {
 		if part.said != "" {
 			p.wrap(text("", plain), text(part.said, part.style))
 		}

@@ -95,7 +95,7 @@ func loopEnded(p event.LoopEnded, k Known) Phrase {
 	case event.StatusFailed:
 		tone = ToneFailure
 	}
-	return Phrase{tone, k.named(string(p.Status)), nil, p.Why}.with(string(p.Reason), Changed(p.Changed))
+	return Phrase{tone, k.named(string(p.Status)), nil, p.Explained()}.with(string(p.Reason), Changed(p.Changed))
 }
 
 func loopHeld(p event.LoopHeld, k Known) Phrase {
@@ -221,7 +221,8 @@ func telemetryRestored(event.TelemetryRestored, Known) Phrase {
 var doing = map[event.Effect]string{
 	event.DoStart: "give the agent its prompt", event.DoSteer: "steer the agent in its turn",
 	event.DoRelease: "park the agent's process or end it", event.DoAbort: "end the turn and the agent's process",
-	event.DoKill: "kill the agent's processes", event.DoCheck: "check the work", event.DoCommit: "commit the work", event.DoHoldout: "run the held-out guardrails",
+	event.DoKill: "kill the agent's processes", event.DoCheck: "check the work", event.DoCommit: "commit the work",
+	event.DoProve: "try whether the guardrails can fail", event.DoHoldout: "run the held-out guardrails",
 	event.DoCancel: "end the check", event.DoObserve: "look at what the next iteration may have to wait for",
 }
 

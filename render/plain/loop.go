@@ -248,6 +248,7 @@ func (t *Text) loopEnded(e transcript.Entry, b transcript.End) {
 		t.remark(style, render.CameTo(a.count, b.Changed, render.Paid(a.usage, a.unpriced), took))
 	}
 	t.remark(style, phrase.Phrase{Text: string(b.Reason), Why: said.Why}.String())
+	t.remark(style, b.Strength)
 	for _, f := range b.Edited {
 		t.remark(yellow, f.String())
 	}

@@ -294,7 +294,7 @@ func (f *Fold) Report() *Report {
 	}
 	if v.Ended != nil {
 		r.Reason, r.Why, r.Hint = word(v.Ended.Reason), text(v.Ended.Why), text(v.Ended.Hint)
-		r.Changed = (*Changes)(v.Ended.Changed)
+		r.Changed, r.Strength = (*Changes)(v.Ended.Changed), v.Ended.Strength
 	}
 	for _, root := range slices.Sorted(maps.Keys(f.away)) {
 		r.Away = append(r.Away, line("repository "+root+": "+f.away[root]))

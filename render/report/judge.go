@@ -97,6 +97,8 @@ func (j judge) ended() string {
 		return said + ", but the agent changed " + j.Edited[0].Path + others(len(j.Edited)-1) + " and no person has accepted that."
 	case j.Doubtful != "":
 		return said + ", but that is doubtful: " + strings.TrimSuffix(j.Doubtful, ".") + "."
+	case j.Strength != nil:
+		return said + "; " + j.Strength.Done() + "."
 	case len(j.Checks) == 0:
 		return said + "; no guardrail verified it."
 	}

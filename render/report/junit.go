@@ -163,6 +163,9 @@ func (r *Report) junitProperties() []junitProperty {
 		{"iterations", units.Count{Begun: r.Begun, Refunded: r.Refunded, Maximum: r.Maximum}.Number()},
 		{"cost", r.Used.Cost()}, {"tokens", r.Used.Counted()},
 	}
+	if s := r.Strength; s != nil {
+		all = append(all, junitProperty{"strength", string(s.Grade)}, junitProperty{"done", s.Done()})
+	}
 	for i := range all {
 		all[i].Value = cleanLine(all[i].Value)
 	}

@@ -82,6 +82,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Changed != nil {
 		fact("Changed", "%s", r.Changed)
 	}
+	if r.Strength != nil {
+		fact("Strength", "%s", r.Strength.Done())
+	}
 	for _, kept := range r.Kept {
 		fact("Kept", "%s", kept)
 	}

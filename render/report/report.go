@@ -21,14 +21,16 @@ type Report struct {
 	Reviewers []string `json:"reviewers,omitempty"`
 	Task      string   `json:"task"` // the first line, or the name of the file
 
-	Status   event.Status `json:"status"`
-	Reason   event.Reason `json:"reason,omitempty"`
-	Why      string       `json:"why,omitempty"`
-	Hint     string       `json:"hint,omitempty"`
-	Waiting  string       `json:"waiting,omitempty"` // for what and until when
-	Doing    string       `json:"doing,omitempty"`   // what the open iteration does
-	Died     bool         `json:"died"`              // its runner died; set by Judge
-	Sentence string       `json:"sentence"`          // the outcome and why; set by Judge
+	Status event.Status `json:"status"`
+	Reason event.Reason `json:"reason,omitempty"`
+	Why    string       `json:"why,omitempty"`
+	Hint   string       `json:"hint,omitempty"`
+	// Strength is what supports the done of a loop that completed; nil where that is not known.
+	Strength *event.Strength `json:"strength,omitempty"`
+	Waiting  string          `json:"waiting,omitempty"` // for what and until when
+	Doing    string          `json:"doing,omitempty"`   // what the open iteration does
+	Died     bool            `json:"died"`              // its runner died; set by Judge
+	Sentence string          `json:"sentence"`          // the outcome and why; set by Judge
 	// Reading is what a person has to read of the work, in order; set by Judge, nil if nothing is
 	// known of it.
 	Reading *reading.List `json:"reading,omitempty"`

@@ -308,6 +308,8 @@ type End struct {
 	Result string       `json:"result,omitempty"`
 	Why    string       `json:"why,omitempty"`
 	Hint   string       `json:"hint,omitempty"`
+	// Strength says what supports the done; empty where that is not known.
+	Strength string `json:"strength,omitempty"`
 	// Changed is what the loop has changed in files; nil if it is unknown.
 	Changed *event.Difference  `json:"changed,omitempty"`
 	Edited  []event.EditedFile `json:"edited,omitempty"`

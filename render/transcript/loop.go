@@ -82,7 +82,7 @@ func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
 	b.endPause(e)
 	b.endWait(e)
 	end := End{Name: b.name, Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result),
-		Why: clean(p.Why), Hint: clean(p.Hint), Changed: p.Changed}
+		Why: clean(p.Why), Hint: clean(p.Hint), Changed: p.Changed, Strength: clean(p.Strength.Done())}
 	if p.Status != event.StatusCompleted { // else Why says it
 		end.Stories = b.stories
 	}

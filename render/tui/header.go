@@ -279,7 +279,7 @@ func (m *model) endText() string {
 	text := "ended: " + string(e.Reason)
 	switch {
 	case e.Status == event.StatusCompleted:
-		text = render.Result(m.view)
+		text = strings.TrimSuffix(render.Result(m.view)+"; "+m.view.Done, "; ")
 	case e.Why != "":
 		text = units.FirstLine(e.Why)
 	}

@@ -39,7 +39,7 @@ func plainText(e transcript.Entry) string {
 	case transcript.Commit:
 		add(b.SHA, b.Message)
 	case transcript.End:
-		add(b.Stories, b.Hint)
+		add(b.Strength, b.Stories, b.Hint)
 	}
 	return strings.Join(append(text, e.Phrase(phrase.Known{}).String()), "\n")
 }

@@ -379,6 +379,7 @@ func TestExitCodesAreMapped(t *testing.T) {
 		{"a bad name", worker, "", map[string]string{"name": "../x"}, 2, "2", "::error"},
 		{"an agent that fails", "iteration *\n  say x\n  crash 3\n", "failed", nil, 3, "3", "::error title=ralph::the loop ended as failed"},
 		{"a runner that is killed", "iteration *\n  say x\n  run kill -9 $(jq .pid .ralph/ci/run.lock); sleep 50\n", "died", nil, 137, "137", "the loop ended as died: the runner was killed, with exit code 137"},
+		{"a done that nothing supports", worker, "completed", map[string]string{"fail-on-weak": "true"}, 5, "5", "::error title=ralph::the work is done, and the strength of that is none"},
 		{"a person is needed", "iteration *\n  say <blocked>no key</blocked>\n", "", nil, 4, "4", "::error"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

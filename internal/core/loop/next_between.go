@@ -215,13 +215,20 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 		return record(notStarted(s))
 	case s.Phase.Open():
 		return record(conclusion(s))
+	case reason.Status() == event.StatusCompleted && proofDue(s, "end"):
+		return record(event.Decided{Do: event.DoProve, Iteration: s.Iteration, Why: "the claim is accepted"})
 	}
 	var decisions []Decision
 	for _, c := range s.Commands.Open {
 		decisions = append(decisions, refuse(c.ID, "the loop ended before the agent could read it")...)
 	}
-	return append(decisions, record(event.LoopEnded{
+	ended := event.LoopEnded{
 		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint,
 		Changed: s.Changes.Whole(), Edited: s.FileChanges.Unaccepted(), Questions: s.Questions.Unread(),
-	})...)
+	}
+	if ended.Status == event.StatusCompleted && s.Rules.Prove.Auto != "" { // journals of older versions have no strength
+		strength := s.Proof.Strength(&s.Verification, s.Rules)
+		ended.Strength = &strength
+	}
+	return append(decisions, ended)
 }

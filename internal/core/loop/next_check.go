@@ -142,18 +142,24 @@ func lacks(s *State, claim event.Claim) []string {
 	return append(s.Completion.Missing(claim, s.Rules, evidenceOf(s)), open...)
 }
 
-// judged accepts or refuses a claim.
+// judged accepts or refuses a claim, or lets it wait for the proof of the guardrails.
 func judged(s *State, claim event.Claim) []Decision {
 	missing := lacks(s, claim)
 	if s.Holdout.Ran || len(missing) == 0 { // else they did not have to run
 		missing = append(missing, s.Holdout.Missing(s.Rules)...)
 	}
-	if len(missing) > 0 {
-		_, questions := s.Questions.Missing()
-		return record(event.CompletionClaimed{How: claim}, event.CompletionRefused{Missing: missing, Questions: questions})
+	if len(missing) == 0 && proofDue(s, "claim") {
+		return record(event.CompletionClaimed{How: claim, Unproved: true})
 	}
-	return record(event.CompletionClaimed{How: claim},
-		event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, s.Rules, evidenceOf(s))})
+	_, questions := s.Questions.Missing()
+	return record(event.CompletionClaimed{How: claim}, verdict(s, claim, append(missing, unsupported(s)...), questions))
+}
+
+func verdict(s *State, claim event.Claim, missing []string, questions []int) Decision {
+	if len(missing) > 0 {
+		return event.CompletionRefused{Missing: missing, Questions: questions}
+	}
+	return event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, s.Rules, evidenceOf(s))}
 }
 
 func progress(s *State) event.Progress {

@@ -72,9 +72,17 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		h.cancelled = false
 		rules, sealed, stories := s.Rules, s.FileChanges, judgementOf(s)
 		h.queue(func(done func()) { h.check(d, rules, sealed, stories, cause, done) })
+	case event.DoHoldout:
+		h.cancelled = false
+		most := s.Rules.HeldOut
+		h.queue(func(done func()) { h.holdOut(d, 0, event.HoldoutChecked{}, cause, most, done) })
 	case event.DoCommit:
 		h.cancelled = false
 		h.queue(func(done func()) { h.commit(d, cause, done) })
+	case event.DoProve:
+		h.cancelled = false
+		done, rules := slices.Clone(s.Proof.Tried), s.Rules
+		h.queue(func(over func()) { h.prove(d, rules, done, cause, over) })
 	case event.DoCancel:
 		h.cancel()
 	case event.DoStart:

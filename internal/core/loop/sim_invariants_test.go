@@ -421,6 +421,16 @@ func (w *world) checkCauses(events []event.Event) {
 		case event.TypeGuardrailStarted, event.TypeGuardrailEnded, event.TypeGuardrailEdited:
 			once = false
 			fits = func(d event.Decided) bool { return d.Do == event.DoCheck }
+		case event.TypeProofTried:
+			once = false
+			fits = func(d event.Decided) bool { return d.Do == event.DoProve }
+		case event.TypeProofEnded:
+			fits = func(d event.Decided) bool { return d.Do == event.DoProve }
+		case event.TypeHoldoutChecked:
+			fits = func(d event.Decided) bool { return d.Do == event.DoHoldout }
+		case event.TypeHoldoutEnded:
+			once = false
+			fits = func(d event.Decided) bool { return d.Do == event.DoHoldout }
 		case event.TypeSCMEnded:
 			fits = func(d event.Decided) bool { return d.Do == event.DoCommit }
 		case event.TypeRepoCommitted:

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -53,8 +54,14 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeIterationChecked:
 		delete(p, event.DoCheck)
 		delete(p, event.DoCancel)
+	case event.TypeHoldoutChecked:
+		delete(p, event.DoHoldout)
+		delete(p, event.DoCancel)
 	case event.TypeSCMEnded:
 		delete(p, event.DoCommit)
+		delete(p, event.DoCancel)
+	case event.TypeProofEnded:
+		delete(p, event.DoProve)
 		delete(p, event.DoCancel)
 	case event.TypeIterationEnded:
 		// Effects on an agent that never started.
@@ -64,7 +71,7 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeEffectFailed:
 		do := as[event.EffectFailed](e).Do
 		delete(p, do)
-		if do == event.DoCheck || do == event.DoCommit || do == event.DoBegin {
+		if do == event.DoCheck || do == event.DoCommit || do == event.DoBegin || do == event.DoProve || do == event.DoHoldout {
 			delete(p, event.DoCancel)
 		}
 	}
@@ -72,7 +79,7 @@ func (p pending) read(w *world, e event.Event) {
 
 // checkIdle checks, when an iteration ends, that no inspection or commit of it is under way.
 func (p pending) checkIdle(w *world, e event.Event) {
-	for _, do := range []event.Effect{event.DoCheck, event.DoCommit} {
+	for _, do := range []event.Effect{event.DoCheck, event.DoCommit, event.DoHoldout} {
 		if before := p[do]; before != 0 {
 			w.violate(checksEnd, "event %d: the iteration ends, and %s, event %d, has no outcome yet", e.Seq, do, before)
 		}
@@ -157,6 +164,12 @@ func (w *world) checkVerdict(t *counts, e event.Event) {
 	if e.Type == event.TypeCompletionAccepted {
 		w.checkClaimedSize(t, e)
 	}
+	if t.proof.waits {
+		missing = t.unanswered() // the rest was there before the proof
+	}
+	if missing == "" && !t.proof.supports(t.rules, e.Type == event.TypeCompletionAccepted) {
+		missing = "the guardrails are not proved"
+	}
 	if e.Type == event.TypeCompletionAccepted && missing != "" {
 		w.violate(claimsHold, "event %d: the claim by %s is accepted, and %s", e.Seq, t.words.claimed, missing)
 	}
@@ -166,6 +179,11 @@ func (w *world) checkVerdict(t *counts, e event.Event) {
 }
 
 func (t *counts) missing(how event.Claim) string {
+	return cmp.Or(t.lacks(how), t.heldOut.missing(t.rules))
+}
+
+// lacks is what a claim lacks, whatever the held-out guardrails say.
+func (t *counts) lacks(how event.Claim) string {
 	said := how == event.ClaimPromise || how == event.ClaimResponse
 	g := &t.verification
 	switch {
@@ -185,10 +203,8 @@ func (t *counts) missing(how event.Claim) string {
 		return fmt.Sprintf("%d of %d guardrails ran and %d failed", g.guards, t.rules.Guardrails, g.failed)
 	case t.size.tooLarge(t.rules):
 		return "the change is too large"
-	case len(t.words.unread) > 0:
-		return "a message was not read"
-	case t.questions.blocking():
-		return "a question has no answer"
+	case t.unanswered() != "":
+		return t.unanswered()
 	case t.rules.Stories || !said || t.rules.Completion.OnPromiseNoWork != "reject" || t.rules.Completion.MinToolCalls == 0:
 	case t.process.tools && t.words.tools < t.rules.Completion.MinToolCalls:
 		return "too little was done"
@@ -202,6 +218,12 @@ func (t *counts) missing(how event.Claim) string {
 func (w *world) checkProgress(t *counts, e event.Event, p event.IterationEnded) {
 	if p.Refunded || w.scenario.wordily {
 		return // only the end of the longest texts is compared
+	}
+	if len(t.heldOut.failed) > 0 {
+		if p.Progress != event.ProgressNo {
+			w.violate(progressHolds, "event %d: progress is %q, and held-out guardrails refused the claim", e.Seq, p.Progress)
+		}
+		return
 	}
 	if p.Refusal != "" {
 		if p.Progress != event.ProgressNo || !slices.ContainsFunc(t.progress.refused, func(what string) bool { return slices.Contains(t.progress.refusedBefore, what) }) {

@@ -127,6 +127,12 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range wrongSchedules {
 		notices(t, row, tenth)
 	}
+	for _, row := range wrongHeldOut {
+		notices(t, row, eleventh)
+	}
+	for _, row := range wrongProofs {
+		notices(t, row, proving)
+	}
 }
 
 // notices plays runs with a mutation until one is caught.

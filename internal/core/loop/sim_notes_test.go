@@ -354,7 +354,9 @@ func (s *progressModel) iterationEnded(p event.IterationEnded) {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
 		return
 	}
-	if s.place != "" && !s.blind && !slices.Contains(s.seen, s.place) {
+	fresh := s.place != "" && !s.blind && !slices.Contains(s.seen, s.place)
+	s.moved = s.moved || fresh && s.shown && s.place != s.began // also if a claim was refused
+	if fresh {
 		s.seen = append(s.seen, s.place)
 		s.seen = s.seen[max(0, len(s.seen)-8):]
 	}

@@ -103,6 +103,12 @@ type scenario struct {
 	quotaLeft float64       // percent that have to be left at the start
 	unnoticed int           // not 0: changes wake no runner
 
+	// What follows is of the eleventh edition.
+	heldOutPass int // percent of held-out guardrails' runs that pass
+
+	// What follows is of the twelfth edition.
+	proves int // percent of mutants that the guardrails notice; 0 for none, and no proof
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -277,7 +283,7 @@ func ninth(seed uint64) scenario {
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, sized}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, proving, sized}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

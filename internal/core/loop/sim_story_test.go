@@ -44,6 +44,8 @@ type counts struct {
 	questions    questionModel
 	schedule     scheduleModel
 	size         sizeModel
+	proof        proofModel
+	heldOut      heldOutModel
 	progress     progressModel
 	process      processNote
 	warned       map[string]bool
@@ -83,6 +85,8 @@ func (t *counts) read(e event.Event) {
 	t.size.read(e)
 	t.stories.read(e, t.rules)
 	t.verification.read(e)
+	t.proof.read(e)
+	t.heldOut.read(e, t.rules)
 	t.progress.read(e, &t.verification, &t.words)
 	t.readOthers(e)
 	switch e.Type {
@@ -153,7 +157,7 @@ func (t *counts) read(e event.Event) {
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve {
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve && p.Do != event.DoProve && p.Do != event.DoHoldout {
 			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
@@ -218,7 +222,7 @@ func (t *counts) bearsOut(r event.Reason) bool {
 	case event.ReasonBlocked:
 		return t.person.blocked || t.words.blocked
 	case event.ReasonWait:
-		return t.rules.WaitEnds && (t.person.waits || t.questions.blocking())
+		return t.rules.WaitEnds && (t.person.waits || t.questions.blocking() || t.heldOut.asks)
 	case event.ReasonBreaker:
 		return t.progress.stopped(t.rules)
 	case event.ReasonIterations:
@@ -276,6 +280,10 @@ func (w *world) checkStory(events []event.Event) {
 				w.checkCheck(&t, e)
 			case event.DoCommit:
 				w.checkCommit(&t, e)
+			case event.DoProve:
+				w.checkProve(&t, e)
+			case event.DoHoldout:
+				w.checkHeldOut(&t, e)
 			case event.DoStart:
 				if t.stop[event.CommandStopNow] || t.stop[event.CommandKill] {
 					w.violate(commandsHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
@@ -300,7 +308,13 @@ func (w *world) checkStory(events []event.Event) {
 		case event.TypeCompletionAccepted, event.TypeCompletionRefused:
 			w.checkVerdict(&t, e)
 		case event.TypeCompletionClaimed:
-			t.words.claimed = as[event.CompletionClaimed](e).How
+			p := as[event.CompletionClaimed](e)
+			t.words.claimed = p.How
+			if missing := t.missing(p.How); p.Unproved && missing != "" {
+				w.violate(claimsHold, "event %d: a claim waits for the proof, and %s", e.Seq, missing)
+			}
+		case event.TypeProofTried:
+			w.checkTried(&t, e)
 		case event.TypeLoopHeld:
 			w.checkHeld(&t, e)
 		case event.TypeBudgetWarned:
@@ -311,6 +325,7 @@ func (w *world) checkStory(events []event.Event) {
 			w.checkReview(&t, e, as[event.StoryReviewed](e))
 		case event.TypeLoopEnded:
 			p := as[event.LoopEnded](e)
+			w.checkStrength(&t, e, p)
 			if t.inside {
 				w.violate(inTurn, "event %d: the loop ends within iteration %d", e.Seq, t.open)
 			}
@@ -340,6 +355,8 @@ func (w *world) checkBegin(t *counts, e event.Event) {
 		w.violate(commandsHold, "event %d: an iteration begins after the claim was accepted", e.Seq)
 	case t.person.waits, t.person.blocked, t.person.paused, t.person.wait != "":
 		w.violate(waitsForPerson, "event %d: an iteration begins while the loop waits for a person", e.Seq)
+	case t.heldOut.asks:
+		w.violate(heldOutAsks, "event %d: an iteration begins, and claims were refused %v times", e.Seq, t.heldOut.refused)
 	case e.At.Before(t.limit.notBefore):
 		w.violate(resetsHold, "event %d: an iteration begins at %s, and nothing can be reached before %s", e.Seq, e.At, t.limit.notBefore)
 	case t.rules.Limits.Cost > 0 && t.usd >= t.rules.Limits.Cost+1e-9:

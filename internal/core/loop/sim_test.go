@@ -107,6 +107,7 @@ var rarelyReached = []string{
 	"guardrail.started beside another", "guardrail.ended before one that started first", "decided check.cancel of several",
 	"question.asked", "question.answered",
 	"decided schedule.observe", "schedule.observed", "loop.held", "loop.released", "agent.held", "timer.fired held",
+	"holdout.ended", "holdout.checked",
 	"effect.failed iteration.check after results", "decided check.cancel of the first look", "repo.unreadable",
 }
 

@@ -56,6 +56,9 @@ func (s *State) Summary() registry.Summary {
 	}
 	if s.Lifecycle.Ended != nil {
 		summary.Reason = string(s.Lifecycle.Ended.Reason)
+		if strength := s.Lifecycle.Ended.Strength; strength != nil {
+			summary.Strength = strength.Grade
+		}
 	}
 	return summary
 }

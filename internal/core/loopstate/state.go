@@ -31,6 +31,7 @@ type State struct {
 	Escalation   policy.Escalation    `json:"escalation"`
 	Holdout      policy.Holdout       `json:"holdout,omitzero"`
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
+	Proof        policy.Proof         `json:"proof,omitzero"`
 	Stories      policy.Stories       `json:"stories,omitzero"`
 	Votes        policy.Votes         `json:"votes,omitzero"`
 	ToolSpans    policy.ToolSpans     `json:"toolSpans,omitzero"`
@@ -75,6 +76,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Escalation.Apply(p, &was)
 	s.Holdout.Apply(p, &was)
 	s.Reflection.Apply(p)
+	s.Proof.Apply(p, &was)
 	s.Stories.Apply(p, &was)
 	s.Votes.Apply(p, &was)
 	s.ToolSpans.Apply(e.At, p, &was)
@@ -172,7 +174,12 @@ func (s *State) Waiting() string {
 }
 
 // Doing says what the open iteration does, or that it has ended.
-func (s *State) Doing() string { return doing[s.Lifecycle.Phase] }
+func (s *State) Doing() string {
+	if s.Lifecycle.Phase == policy.Proving && s.Proof.Mutants > 0 {
+		return fmt.Sprintf("%s: %d of %d mutants", doing[policy.Proving], s.Proof.Mutants, s.Rules.Prove.Mutants)
+	}
+	return doing[s.Lifecycle.Phase]
+}
 
 var doing = map[policy.Phase]string{
 	policy.Between:   "ended",
@@ -189,6 +196,7 @@ var doing = map[policy.Phase]string{
 	policy.Committing:    "its work is being committed",
 	policy.Settled:       "its work is committed or left as it is",
 	policy.VerifyingDone: "ended; the file DONE is being verified",
+	policy.Proving:       "proving the guardrails",
 }
 
 // Pending names a requested pause or stop that has not happened yet, such as "pausing after

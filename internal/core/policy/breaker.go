@@ -138,7 +138,9 @@ func (b *Breaker) ended(p event.IterationEnded) {
 		return // the lock may be free next time
 	}
 	b.Hint = ""
-	if b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place) {
+	fresh := b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place)
+	b.Moved = b.Moved || fresh && b.Shown && b.Place != b.Began // also if its claim was refused
+	if fresh {
 		b.Seen = append(b.Seen, b.Place)
 		if len(b.Seen) > placesKept {
 			b.Seen = slices.Delete(b.Seen, 0, len(b.Seen)-placesKept)

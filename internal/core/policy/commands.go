@@ -250,3 +250,13 @@ func (m *Commands) Messages() []Message {
 	}
 	return words
 }
+
+// Unread says for each message that no agent has read that it is missing.
+func (c *Commands) Unread() (missing []string) {
+	for _, message := range c.Open {
+		if message.Kind.IsMessage() {
+			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
+		}
+	}
+	return missing
+}

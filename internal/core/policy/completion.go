@@ -30,6 +30,8 @@ type Completion struct {
 	Earlier  *event.CompletionIgnored `json:"earlier,omitempty"`
 	Claimed  event.Claim              `json:"claimed,omitempty"`
 	Accepted event.Claim              `json:"accepted,omitempty"`
+	// Unproved says that the claim waits for the proof of the guardrails.
+	Unproved bool `json:"unproved,omitempty"`
 	// Refused is why the last claim did not count; the next prompt says so.
 	Refused []string `json:"refused,omitempty"`
 	// Ignored is what did not count as a claim; the next prompt says so.
@@ -76,14 +78,14 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 			c.next("", was.Rules)
 		}
 	case event.CompletionClaimed:
-		c.Claimed, c.Refused, c.Ignored = p.How, nil, nil
+		c.Claimed, c.Refused, c.Ignored, c.Unproved = p.How, nil, nil, p.Unproved
 	case event.CompletionRefused:
-		c.Refused = p.Missing
+		c.Refused, c.Unproved = p.Missing, false
 		c.Aside, c.Early = c.Done, false
 	case event.CompletionIgnored:
 		c.Refused, c.Ignored = nil, &Ignored{p, iteration}
 	case event.CompletionAccepted:
-		c.Accepted = p.How
+		c.Accepted, c.Unproved = p.How, false
 	case event.IterationEnded:
 		if p.Refunded {
 			return // the next iteration repeats this one
@@ -95,9 +97,12 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 			c.Ignored = nil
 		}
 	case event.LoopResumed:
-		// After an accepted claim the dead runner had only the end left to record.
+		// After an accepted claim the dead runner had only the end left to record. A claim that
+		// waits for the proof of the guardrails is still to be judged.
 		accepted := c.Accepted
-		*c = Completion{}
+		if !p.Died || !c.Unproved {
+			*c = Completion{}
+		}
 		if p.Died {
 			c.Accepted = accepted
 		}
@@ -225,12 +230,7 @@ func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []stri
 	if ev.Oversized != "" {
 		missing = append(missing, ev.Oversized)
 	}
-	for _, message := range ev.Commands.Open {
-		if message.Kind.IsMessage() {
-			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
-		}
-	}
-	return missing
+	return append(missing, ev.Commands.Unread()...)
 }
 
 // Warning returns what speaks against a claim that is still accepted.

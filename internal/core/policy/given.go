@@ -33,8 +33,12 @@ func (g *GivenSettings) Apply(p event.Payload, was *Lifecycle) {
 }
 
 func (g *GivenSettings) given(settings *event.Settings) {
-	*g = GivenSettings{}
-	if settings != nil {
-		g.SHA256 = settings.SHA256
+	*g = GivenSettings{SHA256: shaOf(settings)}
+}
+
+func shaOf(s *event.Settings) string {
+	if s == nil {
+		return ""
 	}
+	return s.SHA256
 }

@@ -111,10 +111,13 @@ const (
 	Settled    Phase = "settled"    // nothing is left to do for the iteration
 	// VerifyingDone is Checking while no iteration is open: the file DONE existed before one began.
 	VerifyingDone Phase = "verifying"
+	Proving       Phase = "proving" // no iteration is open, and the guardrails are tried
 )
 
 // Open reports whether an iteration has its prompt and has not ended.
-func (p Phase) Open() bool { return p != Between && p != Beginning && p != VerifyingDone }
+func (p Phase) Open() bool {
+	return p != Between && p != Beginning && p != VerifyingDone && p != Proving
+}
 
 // Working reports whether the agent is at its turn, or about to be.
 func (p Phase) Working() bool { return p == Starting || p == Turning }
@@ -123,8 +126,10 @@ func (p Phase) Working() bool { return p == Starting || p == Turning }
 func (p Phase) Verifying() bool { return p == Checking || p == VerifyingDone }
 
 // Cancellable reports whether the executor does something that check.cancel ends: it composes the
-// prompt, checks or commits.
-func (p Phase) Cancellable() bool { return p == Beginning || p == Committing || p.Verifying() }
+// prompt, checks, commits or tries the guardrails.
+func (p Phase) Cancellable() bool {
+	return p == Beginning || p == Committing || p == Proving || p.Verifying()
+}
 
 // Apply folds one event.
 func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
@@ -176,6 +181,8 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 			l.Phase = Settled
 		}
 		l.published(p)
+	case event.ProofEnded:
+		l.proved()
 	case event.FaultRaised:
 		p.Error = firstBytes(p.Error, problemMost)
 		l.Fault = &p
@@ -250,6 +257,13 @@ func (l *Lifecycle) checked() {
 	}
 }
 
+// proved ends the proof of the guardrails.
+func (l *Lifecycle) proved() {
+	if l.Phase == Proving {
+		l.Phase, l.Cancelled = Between, false
+	}
+}
+
 // heldOut ends the run of the held-out guardrails, which comes last.
 func (l *Lifecycle) heldOut() {
 	if l.checked(); l.Phase == Checked {
@@ -279,6 +293,8 @@ func (l *Lifecycle) decided(p event.Decided) {
 		}
 	case event.DoCommit:
 		l.Phase = Committing
+	case event.DoProve:
+		l.Phase = Proving
 	case event.DoCancel:
 		l.Cancelled = true
 		if l.Phase.Open() {
@@ -334,6 +350,8 @@ func (l *Lifecycle) effectFailed(p event.EffectFailed) {
 		l.heldOut()
 	case event.DoCommit:
 		l.Phase = Settled
+	case event.DoProve:
+		l.proved()
 	case event.DoRelease, event.DoAbort, event.DoKill:
 		// The executor reports agent.exited whatever happened, so this is a failure of ralph
 		// itself: the process may still be alive.
@@ -401,7 +419,7 @@ func (l *Lifecycle) agent(p event.Payload) {
 		}
 		l.Exited = &p
 		switch l.Phase {
-		case Between, Checking, Checked, Committing, Settled, VerifyingDone:
+		case Between, Checking, Checked, Committing, Settled, VerifyingDone, Proving:
 		default:
 			l.Phase = Gone
 		}

@@ -9,9 +9,11 @@
 //   - iteration.begin: iteration.started; or folder.inspected or stories.read that say that all is
 //     done already
 //   - iteration.check: iteration.checked
+//   - holdout.check: holdout.checked
 //   - repo.commit: scm.ended
+//   - guardrails.prove: proof.ended
 //   - schedule.observe: schedule.observed
-//   - check.cancel: the answer of the begin, check or commit that it ends
+//   - check.cancel: the answer of the begin, the checks, the commit or the proof that it ends
 //   - agent.start: agent.started
 //   - agent.steer: command.delivered, from the agent
 //   - agent.release: agent.parked or agent.exited

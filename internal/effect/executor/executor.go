@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
@@ -52,10 +53,13 @@ type Config struct {
 	TruncateChars int
 	// Wrap runs the guardrails in a sandbox; nil runs them as they are.
 	Wrap process.Wrap
+	// Box runs them in a sandbox while they are tried in a throw-away tree; nil as they are.
+	Box func(context.Context, *scratch.Tree) (process.Wrap, func() error, error)
 	// HoldOut runs the held-out guardrails on the work as it is, and calls ended with the result of
 	// each; nil without such guardrails.
-	HoldOut func(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked
-	SCM     config.SCM
+	HoldOut  func(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked
+	SCM      config.SCM
+	Worktree config.Worktree // what a fresh work tree needs
 	// Secrets redacts the logs of guardrails and commit messages; nil redacts nothing.
 	Secrets *redact.Redactor
 
@@ -145,6 +149,9 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.holdOut(ctx, d, cause) })
 	case event.DoCommit:
 		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })
+	case event.DoProve:
+		p := planProof(s)
+		x.enqueue(d, cause, func(ctx context.Context) error { x.prove(ctx, d, p, cause); return nil })
 	case event.DoCancel:
 		x.cancelCheck()
 	case event.DoStart:

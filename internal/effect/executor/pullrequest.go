@@ -194,7 +194,7 @@ func (x *Executor) guardrailSection() string {
 // keepResult keeps the result of a guardrail for the pull request.
 func (x *Executor) keepResult(r guardrail.Result) { x.results = append(x.results, r) }
 
-// masked hides secrets: what is published leaves this machine.
+// masked hides secrets: what is published or journaled is read by others.
 func (x *Executor) masked(text string) string {
 	if x.cfg.Secrets == nil {
 		return text

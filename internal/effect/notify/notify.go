@@ -40,9 +40,11 @@ type Message struct {
 	Number   int       `json:"number,omitempty"`  // of a question
 	// Reply is the topic that takes the answer to a question; empty for none.
 	Reply string `json:"-"`
-	// Status and Reason are those of a loop that ended.
-	Status string `json:"status,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	// Status and Reason are those of a loop that ended, and Strength says how well its done is
+	// supported.
+	Status   string `json:"status,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Strength string `json:"strength,omitempty"`
 }
 
 // body is the text with the next step.

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -34,6 +35,9 @@ type Config struct {
 	Worktree   config.Worktree // what a fresh work tree needs
 	Rules      event.ProveRules
 	Seed       int64 // chooses the mutants; 0 derives it from the name of the claimed tree
+	// Box opens the sandbox of the commands, which may write in the tree alone; it returns no Wrap
+	// where they need none, as does nil.
+	Box func(context.Context, *scratch.Tree) (process.Wrap, func() error, error)
 	// Known is what supports the claim besides: what held-out guardrails said, the reviewers, and
 	// of Guardrails those that were seen to fail in an iteration.
 	Known event.Strength
@@ -73,6 +77,9 @@ func Run(ctx context.Context, c Config) (event.Strength, error) {
 	if err == nil {
 		r.judge()
 	}
+	if r.closeBox != nil {
+		err = errors.Join(err, r.closeBox())
+	}
 	if err = errors.Join(err, r.tree.Close()); err != nil {
 		return r.strength, fmt.Errorf("prove the guardrails: %w", err)
 	}
@@ -84,6 +91,8 @@ type run struct {
 	Config
 	outer    context.Context //nolint:containedctx // the one without the time of the rules, for what is read at the end
 	tree     *scratch.Tree
+	wrap     process.Wrap // of the commands; nil for none
+	closeBox func() error
 	states   states
 	keep     []string // patterns of what a reset leaves
 	controls []control
@@ -125,6 +134,11 @@ func (r *run) compare(ctx context.Context) (err error) {
 	r.tree, err = scratch.Open(ctx, scratch.Config{Dir: r.Dir, Tree: r.Claimed, Home: r.Home, Env: r.Env})
 	if err != nil {
 		return err
+	}
+	if r.Box != nil {
+		if r.wrap, r.closeBox, err = r.Box(ctx, r.tree); err != nil {
+			return fmt.Errorf("open the sandbox of the guardrails: %w", err)
+		}
 	}
 	r.moved = movedTo(root, r.tree.Root, r.Env)
 	dir, err := filepath.Rel(r.tree.Root, r.tree.Project)

@@ -71,7 +71,7 @@ func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 		env[i] = r.moved(entry)
 	}
 	exit, err := process.Run(ctx, process.Command{
-		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Stdout: out, Stderr: out, Grace: grace,
+		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Wrap: r.wrap, Stdout: out, Stderr: out, Grace: grace,
 	})
 	timedOut := errors.Is(err, errTimedOut)
 	if timedOut {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -210,6 +211,19 @@ func (t *Tree) commit(ctx context.Context, tree string) (string, error) {
 		t.commits[tree] = commit
 	}
 	return commit, err
+}
+
+// Own copies the objects that the tree borrows, for commands that cannot read the repository that
+// they are of. Without git there are none.
+func (t *Tree) Own(ctx context.Context) error {
+	borrowed := filepath.Join(t.Root, ".git", "objects", "info", "alternates")
+	if _, err := os.Lstat(borrowed); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := t.git.Read(ctx, "repack", "-a", "-d", "-q"); err != nil {
+		return fmt.Errorf("copy the objects of a throw-away work tree: %w", err)
+	}
+	return os.Remove(borrowed)
 }
 
 // Git returns the git of the tree, for facts about the states that it has.

@@ -106,3 +106,17 @@ func TestUnknownTreeIsAnError(t *testing.T) {
 		t.Errorf("it left %s", entries[0].Name())
 	}
 }
+
+// A tree of its own has all objects of its files, and no way to those of the repository.
+func TestOwnObjects(t *testing.T) {
+	w, home := testgit.Born(t), t.TempDir()
+	made := open(t, w.Dir, w.Head(), home)
+	testgit.Must(t, made.Own(t.Context()))
+	testgit.Must(t, os.RemoveAll(filepath.Join(w.Dir, ".git")))
+	inside := testgit.Tree{T: t, Dir: made.Root}
+	inside.Git("fsck", "--full")
+	if got := inside.Git("status", "--porcelain"); got != "" {
+		t.Errorf("the status is %q", got)
+	}
+	testgit.Must(t, made.Own(t.Context()))
+}

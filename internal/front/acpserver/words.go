@@ -34,7 +34,7 @@ func wordsOf(e transcript.Entry) string {
 		}
 		return text + "\n\nA prompt lets it go on."
 	case transcript.End:
-		for _, more := range []string{b.Stories, b.Hint} {
+		for _, more := range []string{b.Strength, b.Stories, b.Hint} {
 			if more != "" {
 				text += "\n\n" + more
 			}

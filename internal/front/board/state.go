@@ -73,6 +73,8 @@ func endOf(l *listing.Loop) (end, why string) {
 	switch reason := event.Reason(l.Reason); {
 	case reason == event.ReasonBlocked:
 		return "blocked", ""
+	case l.Strength != "":
+		return l.Status.String(), "(" + string(l.Strength) + ")"
 	case reason.ExitCode() == event.ExitCompleted, reason == event.ReasonStop:
 		return l.Status.String(), ""
 	}

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -25,6 +26,10 @@ func Table(e *cli.Env, all []*projector.View, projects bool) []byte {
 	if stories {
 		t.head = slices.Insert(t.head, storiesColumn, "STORIES")
 	}
+	strength := slices.ContainsFunc(all, func(v *projector.View) bool { return v.Strength != "" })
+	if strength {
+		t.head = slices.Insert(t.head, strengthColumn, "STRENGTH")
+	}
 	now, home, family := e.Now(), e.Variable("HOME"), familiesOf(all)
 	for _, v := range all {
 		name, status := v.Call, statusOf(v, now)
@@ -40,6 +45,9 @@ func Table(e *cli.Env, all []*projector.View, projects bool) []byte {
 		}
 		if stories {
 			row = slices.Insert(row, storiesColumn, Stories(v))
+		}
+		if strength {
+			row = slices.Insert(row, strengthColumn, cmp.Or(string(v.Strength), "-"))
 		}
 		t.rows = append(t.rows, row)
 	}
@@ -164,7 +172,8 @@ const (
 	narrowedPath = 16 // columns of the terminal that a path gets, before others are left out for it
 	statusColumn = 1
 
-	storiesColumn = 3 // if a loop works on stories
+	strengthColumn = 2 // if that of a done is known
+	storiesColumn  = 3 // if a loop works on stories
 )
 
 // format fits the table into the width of a terminal, 0 for any.

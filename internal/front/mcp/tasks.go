@@ -167,7 +167,7 @@ func taskOf(l Loop) task {
 		}
 		return t
 	}
-	t.Message = l.Ended.Why
+	t.Message = l.Ended.Explained()
 	switch {
 	case l.Status == event.StatusCompleted:
 		t.Status = taskCompleted

@@ -130,7 +130,8 @@ func find(e *cli.Env, o Options) (dir string, f report.Facts, err error) {
 	}
 	f = report.Facts{Name: cli.AsTyped([]string{o.Name}), Copy: true, Now: e.Now()}
 	if loop, err := projector.Load(path); err == nil {
-		list := reading.New(f.Name, loop.View().Strength, nil, "this is a copy of the loop's folder, without its repository")
+		view := loop.View()
+		list := reading.New(f.Name, view.Support(), nil, "this is a copy of the loop's folder, without its repository")
 		f.Reading = &list
 	}
 	return path, f, nil

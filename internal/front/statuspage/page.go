@@ -122,8 +122,12 @@ func (d *page) fleet() {
 		line := fmt.Sprintf("%s: %s", t.ID, t.Step)
 		if l, err := projector.Load(filepath.Join(filepath.Dir(d.Dir), t.Loop)); err == nil && l.Begun() {
 			line += " (loop " + t.Loop + ")"
-			if cost := l.View().Cost; cost != nil {
-				total, known = total+*cost, true
+			v := l.View()
+			if v.Strength != "" && t.Why == "" {
+				line += ", " + string(v.Strength)
+			}
+			if v.Cost != nil {
+				total, known = total+*v.Cost, true
 			}
 		}
 		if t.Why != "" {
@@ -149,6 +153,7 @@ func (d *page) lifecycle() {
 	switch ended := d.Ended; {
 	case ended != nil:
 		d.add("status", "%s (%s): %s", d.Status, ended.Reason, ended.Why)
+		d.addText("strength", d.Done)
 		if to, err := fence.Read(d.Dir); err == nil && to != nil {
 			d.addText("moved", to.Text())
 		} else {

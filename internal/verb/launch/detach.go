@@ -164,7 +164,7 @@ func Announce(e *cli.Env, name, dir string, r readiness, asJSON bool) error {
 		}{name, dir, r.PID, r.Ended}, "")
 	}
 	if r.Ended != nil {
-		fmt.Fprintf(e.Stdout, "loop %s is %s: %s\n", name, r.Ended.Status, cli.Clean(r.Ended.Why))
+		fmt.Fprintf(e.Stdout, "loop %s is %s: %s\n", name, r.Ended.Status, cli.Clean(r.Ended.Explained()))
 		return nil
 	}
 	fmt.Fprintf(e.Stdout, "loop %s is running (pid %d)\n", name, r.PID)

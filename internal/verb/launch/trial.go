@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/verb/preflight"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -41,6 +42,10 @@ func (p *Plan) tryGuardrails(e *cli.Env) error {
 	// Beside another loop that works in the tree, they would say nothing of this one.
 	if p.Resume || p.Anyway || p.After != "" || len(settings.Guardrails) == 0 {
 		return nil
+	}
+	// What an agent left there could read held-out guardrails, which a sandbox will hide.
+	if hidden, err := preflight.HidesHeldOut(e.Home, e.Root(), settings.Sandbox.Mode); hidden || err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

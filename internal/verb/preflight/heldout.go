@@ -17,14 +17,23 @@ func HeldOut(home, project, mode string, had int) []Finding {
 		return Refused("held out", err)
 	}
 	says := units.Quantity(len(all), "held-out guardrail")
-	switch boxed := mode != "" && sandbox.Mode(mode) != sandbox.None; {
+	switch {
 	case len(all) < had:
 		return []Finding{{"held out", Warns, fmt.Sprintf("the loop had %s, and %d of them are here", units.Quantity(had, "held-out guardrail"), len(all)),
 			"'ralph holdout add' keeps them here; no export has them"}}
 	case len(all) == 0:
 		return nil
-	case !boxed:
+	case !boxed(mode):
 		return []Finding{{"held out", Warns, says + ", held out by convention: no sandbox keeps the agent from them", "--sandbox does"}}
 	}
 	return []Finding{{"held out", Notes, says + ": all guardrails run in a sandbox", ""}}
 }
+
+// HidesHeldOut reports whether a sandbox of that mode keeps held-out guardrails of a project from
+// what runs in it.
+func HidesHeldOut(home, project, mode string) (bool, error) {
+	all, err := holdout.All(home, project)
+	return len(all) > 0 && boxed(mode), err
+}
+
+func boxed(mode string) bool { return mode != "" && sandbox.Mode(mode) != sandbox.None }

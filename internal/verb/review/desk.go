@@ -32,7 +32,7 @@ func (d Desk) List(ctx context.Context, s registry.Status) (reading.List, error)
 		return reading.List{}, err
 	}
 	patch, problem := rollback.Patch(ctx, d.env, s, reading.Options)
-	list := reading.New(d.env.NameToType(s), v.Strength, reading.Parse(patch), whyUnknown(problem))
+	list := reading.New(d.env.NameToType(s), v.Support(), reading.Parse(patch), whyUnknown(problem))
 	state, err := reading.ReadState(d.env.Home, v.ID)
 	list.Mark(state)
 	return list, err

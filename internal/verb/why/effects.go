@@ -39,6 +39,10 @@ func (t *trace) effect(p event.Decided) reason {
 		r.question = "Why was the work committed?"
 		r.answer = "The turn ended well, and " + t.nothingMissing() + ". There are tasks of version control."
 		r.keys, r.facts = []string{"scm"}, append(t.checksOf(event.TypeGuardrailEnded), t.here(event.TypeAgentFinished), t.here(event.TypeIterationChecked))
+	case event.DoProve:
+		r.question = "Why were the guardrails tried?"
+		r.answer = "The work is claimed to be done, and nothing else is missing: a guardrail that cannot fail supports no claim."
+		r.keys, r.facts = []string{"prove.auto", "completion.require"}, []event.Event{t.last[event.TypeCompletionClaimed], t.last[event.TypeCompletionAccepted]}
 	case event.DoHoldout:
 		r.question = "Why did the held-out guardrails run?"
 		r.answer = "The agent claims that the work is done, and the claim lacks nothing else."
@@ -46,7 +50,7 @@ func (t *trace) effect(p event.Decided) reason {
 	case event.DoObserve:
 		r.keys = []string{"limits.window"}
 	case event.DoCancel:
-		r.question = "Why did the check or the composing of the prompt end early?"
+		r.question = "Why did the check, the proof or the composing of the prompt end early?"
 		keys, facts := t.cutBy(p)
 		r.keys, r.facts = keys, append(facts, t.trigger)
 	}

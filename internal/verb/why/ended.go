@@ -18,6 +18,12 @@ func (t *trace) end(p event.LoopEnded) reason {
 		answer:   fmt.Sprintf("It is %s with reason %q (exit code %d): %s", p.Status, p.Reason, p.Reason.ExitCode(), sentence(p.Why)),
 		hint:     p.Hint,
 	}
+	if s := p.Strength; s != nil {
+		r.answer += " " + sentence(s.Done())
+		if s.Grade != event.GradeNone { // which says it all
+			r.answer += " " + sentence(strings.Join(s.Why, "; "))
+		}
+	}
 	r.keys, r.facts = t.endedBy(p.Reason)
 	if code := p.Reason.ExitCode(); code == event.ExitLimit || code == event.ExitFailed {
 		t.blame(&r, p.Why)
@@ -44,7 +50,7 @@ func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 	b, s := &t.state.Breaker, &t.state.Failover.Restart
 	switch why {
 	case event.ReasonPromise, event.ReasonResponse, event.ReasonChecklist, event.ReasonDoneFile, event.ReasonStories:
-		return t.claimKeys(event.Claim(why)), append(t.claimFacts(event.Claim(why)), t.last[event.TypeCompletionClaimed], t.last[event.TypeCompletionAccepted])
+		return t.claimKeys(event.Claim(why)), append(t.claimFacts(event.Claim(why)), t.last[event.TypeCompletionClaimed], t.last[event.TypeProofEnded], t.last[event.TypeCompletionAccepted])
 	case event.ReasonIterations:
 		return []string{"maximumIterations"}, t.lastEnds(t.state.Rules.MaximumIterations, func(p event.IterationEnded) bool { return !p.Refunded })
 	case event.ReasonCost:

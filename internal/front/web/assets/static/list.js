@@ -55,6 +55,7 @@ function fill(made, loop) {
   if (loop.shown.iteration) facts.push(`iteration ${loop.shown.iteration}`);
   if (started(loop)) facts.push(elapsed(loop));
   if (within(loop)) facts.push(within(loop));
+  if (loop.strength) facts.push(`strength ${loop.strength}`);
   if (loop.agent) facts.push(loop.agent);
   facts.push(loop.shown.cost === "unknown" ? "cost unknown" : loop.shown.cost);
   if (loop.today && loop.shown.today !== loop.shown.cost) facts.push(`today ${loop.shown.today}`);

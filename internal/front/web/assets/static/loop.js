@@ -155,7 +155,7 @@ function drawQuestion() {
   else if (state.question) [title, text] = ["The agent asks", state.question];
   else if (waitsForPerson()) [title, text] = [state.state, state.waiting];
   else if (state.alive && state.until) [title, text] = ["Waiting", `${state.waiting} (${span(Date.parse(state.until) - now())} left)`];
-  else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.ended?.why, state.nextStep].filter(Boolean).join(". ")];
+  else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.ended?.why, state.done, state.nextStep].filter(Boolean).join(". ")];
   else if (state.died) [title, text] = ["The runner died", `In ${state.project}, ${state.nextStep}`];
   get("question").hidden = !title;
   get("links").hidden = state.alive || !started(state);

@@ -1,0 +1,117 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/effect/prove"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// provePlan is the part of the state that a proof of the guardrails needs.
+type provePlan struct {
+	rules event.ProveRules
+	known event.Strength
+	tried []event.ProofTried // by a runner that died
+	head  string             // of the repository before the first iteration
+}
+
+func planProof(s *loopstate.State) provePlan {
+	p := provePlan{rules: s.Rules.Prove, known: s.Proof.Known(&s.Verification, s.Rules), tried: s.Proof.Tried}
+	for _, r := range s.Changes.Repos {
+		if r.Before.Root == "." || filepath.IsAbs(r.Before.Root) {
+			p.head = r.Before.Head
+		}
+	}
+	return p
+}
+
+// prove tries whether the guardrails can fail. What cannot be tried is no failure of the loop.
+func (x *Executor) prove(ctx context.Context, d event.Decided, p provePlan, cause event.Seq) {
+	strength, err := x.tryGuardrails(ctx, d, p, cause)
+	ended := event.ProofEnded{Strength: x.redactStrength(strength)}
+	if err != nil {
+		ended.Error = err.Error()
+	}
+	x.deliver(ended, d.Iteration, cause)
+}
+
+func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePlan, cause event.Seq) (event.Strength, error) {
+	if x.cfg.Home == "" {
+		return p.known, errors.New("ralph's own folder is not known")
+	}
+	start, err := x.beforeLoop(ctx, p.head)
+	if err != nil {
+		return p.known, err
+	}
+	claimed, done, err := x.claimed(ctx, p.tried)
+	if err != nil {
+		return p.known, err
+	}
+	first := len(done) == 0
+	return prove.Run(ctx, prove.Config{
+		Dir: x.cfg.Project, Home: x.cfg.Home, Start: start, Claimed: claimed,
+		Guardrails: x.cfg.Guardrails, Env: x.cfg.Env, Worktree: x.cfg.Worktree, Rules: p.rules, Box: x.cfg.Box, Known: p.known, Done: done,
+		Tried: func(tried event.ProofTried) error {
+			if first {
+				tried.Claimed, first = claimed, false
+			}
+			if tried.Mutant != nil {
+				mutant := x.redactMutant(*tried.Mutant)
+				tried.Mutant = &mutant
+			}
+			x.deliver(tried, d.Iteration, cause)
+			return nil
+		},
+	})
+}
+
+// beforeLoop returns the files as they were before the first iteration: as they were kept, else the
+// commit of then.
+func (x *Executor) beforeLoop(ctx context.Context, head string) (string, error) {
+	kept, err := keep.Iterations(ctx, x.cfg.Project, x.cfg.ID, x.cfg.Env...)
+	switch {
+	case err != nil:
+		return "", err
+	case len(kept) > 0:
+		return kept[0].Commit, nil
+	case head == "":
+		return "", errors.New("nothing says how the files were before the first iteration: snapshots.keep is 0")
+	}
+	return head, nil
+}
+
+// claimed returns the files that are claimed to be done. A proof that goes on tries those with
+// which it began, if git still has them.
+func (x *Executor) claimed(ctx context.Context, tried []event.ProofTried) (tree string, done []event.ProofTried, err error) {
+	if len(tried) > 0 && tried[0].Claimed != "" {
+		if _, err := repo.In(x.cfg.Project, x.cfg.Env...).Line(ctx, "cat-file", "-t", tried[0].Claimed); err == nil {
+			return tried[0].Claimed, tried, nil
+		}
+	}
+	tree, err = keep.FilesNow(ctx, x.cfg.Project, x.cfg.Env...)
+	return tree, nil, err
+}
+
+// redactStrength masks credentials in what a proof found in the files.
+func (x *Executor) redactStrength(s event.Strength) event.Strength {
+	for i, m := range s.Survivors {
+		s.Survivors[i] = x.redactMutant(m)
+	}
+	for i := range s.Facts {
+		s.Facts[i].Text = x.masked(s.Facts[i].Text)
+	}
+	for i := range s.Why {
+		s.Why[i] = x.masked(s.Why[i])
+	}
+	return s
+}
+
+func (x *Executor) redactMutant(m event.Mutant) event.Mutant {
+	m.Was, m.Now = x.masked(m.Was), x.masked(m.Now)
+	return m
+}
