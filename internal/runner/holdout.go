@@ -70,7 +70,11 @@ func (r *runner) heldOutBox(ctx context.Context, tree *scratch.Tree) (process.Wr
 	if err != nil {
 		return nil, nil, err
 	}
-	return box.Wrap, func() error { return errors.Join(box.Sweep(context.WithoutCancel(ctx)), box.Close()) }, nil
+	end := func() error { return errors.Join(box.Sweep(context.WithoutCancel(ctx)), box.Close()) }
+	if err := box.Sweep(ctx); err != nil { // what a dead runner left
+		return nil, nil, errors.Join(err, end())
+	}
+	return box.Wrap, end, nil
 }
 
 // wrapGuardrail runs a guardrail in the sandbox of the agents, if there are held-out ones: it runs

@@ -3,7 +3,6 @@ package holdout
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,14 +39,12 @@ type Config struct {
 	Ended func(event.HoldoutEnded)
 }
 
-// A failure is why there is no verdict. The agent may read Error: it says nothing of the
+// A failure is why there is no verdict. The agent may read what it says, which is nothing of the
 // guardrails. The cause is for a person.
 type failure struct {
 	says  string
 	cause error
 }
-
-func (f *failure) Error() string { return f.says }
 
 // Run runs the guardrails one after the other on a copy of the work. That ctx ended is no error of
 // theirs.
@@ -60,23 +57,20 @@ func Run(ctx context.Context, c Config) event.HoldoutChecked {
 		checked.Error = "they were interrupted"
 		return checked
 	}
-	checked.Error = err.Error() + "; 'ralph status' says where a person reads why"
-	if failed, ok := errors.AsType[*failure](err); ok {
-		err = failed.cause
-	}
+	checked.Error = err.says + "; 'ralph status' says where a person reads why"
 	// Without it, the person sees that there is no verdict, but not why.
-	_ = c.keep(0, []byte(err.Error()+"\n"))
+	_ = c.keep(0, []byte(err.cause.Error()+"\n"))
 	return checked
 }
 
-func (c *Config) run(ctx context.Context) (checked event.HoldoutChecked, err error) {
+func (c *Config) run(ctx context.Context) (checked event.HoldoutChecked, failed *failure) {
 	tree, err := c.copyWork(ctx)
 	if err != nil {
 		return checked, &failure{"the claimed work could not be copied", err}
 	}
 	defer func() {
-		if closed := tree.Close(); err == nil && closed != nil {
-			err = &failure{"the copy of the claimed work could not be removed", closed}
+		if err := tree.Close(); failed == nil && err != nil {
+			failed = &failure{"the copy of the claimed work could not be removed", err}
 		}
 	}()
 	wrap, closeBox, err := c.Box(ctx, tree)
@@ -84,7 +78,11 @@ func (c *Config) run(ctx context.Context) (checked event.HoldoutChecked, err err
 		return checked, &failure{"their sandbox could not be opened", err}
 	}
 	if checked.ByConvention = wrap == nil; !checked.ByConvention {
-		defer func() { err = errors.Join(err, closeBox()) }()
+		defer func() {
+			if err := closeBox(); failed == nil && err != nil {
+				failed = &failure{"their sandbox could not be closed", err}
+			}
+		}()
 	}
 	if err := tree.Prepare(ctx, scratch.Preparation{
 		From: c.Project, Copy: c.Worktree.Copy, Setup: c.Worktree.Setup, Env: c.environment(tree, wrap), Wrap: wrap,
@@ -92,9 +90,9 @@ func (c *Config) run(ctx context.Context) (checked event.HoldoutChecked, err err
 		return checked, &failure{"a copy of the claimed work could not be prepared", err}
 	}
 	for i := range c.Guardrails {
-		ok, err := c.runOne(ctx, tree, wrap, i)
-		if err != nil {
-			return checked, err
+		ok, failed := c.runOne(ctx, tree, wrap, i)
+		if failed != nil {
+			return checked, failed
 		}
 		if ok {
 			checked.Passed++
@@ -120,7 +118,7 @@ func (c *Config) copyWork(ctx context.Context) (*scratch.Tree, error) {
 }
 
 // runOne runs a guardrail, and reports whether it passed.
-func (c *Config) runOne(ctx context.Context, tree *scratch.Tree, wrap process.Wrap, i int) (passed bool, err error) {
+func (c *Config) runOne(ctx context.Context, tree *scratch.Tree, wrap process.Wrap, i int) (passed bool, failed *failure) {
 	g := c.Guardrails[i]
 	logs := filepath.Join(filepath.Dir(tree.Temp), fmt.Sprintf("output-%d", i+1)) // hidden from the command, too
 	command, err := c.ready(tree, g, i)

@@ -460,3 +460,14 @@ func TestProfile(t *testing.T) {
 		t.Errorf("%q, %v", argv, err)
 	}
 }
+
+// What is hidden in a folder that is shown stays hidden: of the rules that fit, the last counts.
+func TestSeatbeltHidesInsideShown(t *testing.T) {
+	b := &Box{Policy: Policy{Mode: Seatbelt, Hide: []string{"/home/ada/.ralph/held-out"}, Show: []string{"/home/ada", "/home/ada/.ralph/held-out/shown"}, Network: Open}}
+	profile := b.profile(0)
+	shown, hidden := strings.Index(profile, `(allow file-read* (subpath "/home/ada"))`), strings.Index(profile, `(deny file-read* (subpath "/home/ada/.ralph/held-out"))`)
+	again := strings.Index(profile, `(allow file-read* (subpath "/home/ada/.ralph/held-out/shown"))`)
+	if shown < 0 || hidden < shown || again < hidden {
+		t.Errorf("the rules are in another order:\n%s", profile)
+	}
+}
