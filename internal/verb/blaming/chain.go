@@ -69,8 +69,8 @@ func newChain(root string, all []*provenance.Iteration, alive func(*provenance.L
 		if i.Ended.IsZero() && last && alive(i.Loop) {
 			continue // it runs
 		}
-		if i.Ended.IsZero() {
-			end = later(end, i.Began)
+		if i.Ended.IsZero() { // its runner died
+			end = later(end, i.Began.Add(1))
 		}
 		moments = append(moments, moment{end, closes, i, provenance.Tree{}})
 	}
@@ -128,7 +128,7 @@ func (t *timeline) add(m moment) {
 		t.did(t.running())
 	case closes:
 		t.open = slices.DeleteFunc(t.open, func(i *provenance.Iteration) bool { return i == m.iter })
-		if t.known[m.iter] && len(t.sources) == 1 && t.sources[0].by == m.iter {
+		if n := len(t.chain.steps); t.known[m.iter] && t.chain.steps[n-1].by == m.iter {
 			t.sources = nil // since the last step it only ended
 		}
 		t.did(t.running())
