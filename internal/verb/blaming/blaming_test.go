@@ -158,7 +158,7 @@ func TestForgedNoteIsNotBelieved(t *testing.T) {
 }
 
 // Without the work tree before it, a commit of a loop may have lines that were there already.
-func TestCommitWithoutWorkTreeIsUnknown(t *testing.T) {
+func TestUnknownTreeBeforeCommit(t *testing.T) {
 	w := testgit.Born(t)
 	l := &provenance.Loop{ID: "01DEMO", Name: "demo", Root: w.Dir}
 	i := worked(l, 1, 0, 2, "", "")
@@ -251,7 +251,7 @@ func TestOwnRecordIsRead(t *testing.T) {
 }
 
 // A folder of records may be a link out of the repository.
-func TestLinkedTraceFolderIsNotRead(t *testing.T) {
+func TestLinkedTraceFolder(t *testing.T) {
 	w := testgit.Born(t)
 	elsewhere := t.TempDir()
 	testgit.Must(t, os.WriteFile(filepath.Join(elsewhere, "t.json"), []byte(`{"vcs":{"type":"git","revision":"`+w.Head()+`"},"files":[]}`), 0o600))
