@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,11 +46,12 @@ type history struct {
 	objects string
 	head    string // empty before the first commit
 	loops   []*provenance.Loop
+	since   int64             // when the first of them began, in seconds; no earlier commit is of a loop
 	chains  map[string]*chain // by the root of the work tree
 	made    map[string]made
 	sources map[string]source   // of the commits that were made here
 	parents map[string][]string // likewise
-	removed map[string]map[string]bool
+	removed map[string]map[string][]blamed
 	virtual map[string]map[int]string
 	commits map[string]*commit
 	blames  map[string][]blamed
@@ -97,7 +99,7 @@ func newHistory(root string) *history {
 	return &history{
 		root: root, chains: map[string]*chain{}, made: map[string]made{}, commits: map[string]*commit{},
 		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
-		blames: map[string][]blamed{}, files: map[string][]string{}, removed: map[string]map[string]bool{}, older: map[string]bool{},
+		blames: map[string][]blamed{}, files: map[string][]string{}, removed: map[string]map[string][]blamed{}, older: map[string]bool{},
 		reflogs: map[string]map[string]string{}, patches: map[string][]loopPatch{}, changes: map[string][]patch{},
 	}
 }
@@ -140,6 +142,7 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 	if err := h.read(ctx, h.heads()); err != nil {
 		return err
 	}
+	h.since = math.MaxInt64
 	byRoot := map[string][]*provenance.Iteration{}
 	for _, l := range h.loops {
 		root := l.Root
@@ -147,6 +150,14 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 			root = "loop " + l.ID
 		}
 		byRoot[root] = append(byRoot[root], l.Iterations...)
+		for _, i := range l.Iterations {
+			if !i.Began.IsZero() {
+				h.since = min(h.since, i.Began.Unix())
+			}
+			for _, c := range i.Commits {
+				h.since = min(h.since, h.commits[c.SHA].at)
+			}
+		}
 	}
 	for root, all := range byRoot {
 		h.chains[root] = newChain(root, all, alive)
@@ -404,33 +415,40 @@ func (h *history) lines(ctx context.Context, rev, path string) []string {
 	return h.files[key]
 }
 
-// moved reports whether a line of a new file may be from a file that the same change removed: with
-// too few lines in common, git does not see that one is the other.
-func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (bool, error) {
+// mostMoved is how many lines with the same text are looked at.
+const mostMoved = 8
+
+// moved returns the lines that a line of a new file may be from: of files that the same change
+// removed. With too few lines in common, git does not see that one is the other.
+func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (all []blamed, err error) {
 	key := sha + ":" + b.path
 	texts, done := h.removed[key]
 	if !done {
-		texts = map[string]bool{}
+		texts = map[string][]blamed{}
 		h.removed[key] = texts
 		for _, p := range parents {
 			if h.lines(ctx, p, b.path) != nil {
-				return false, nil
+				return nil, nil
 			}
 		}
 		for _, p := range parents {
 			out, err := h.git.Line(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", p, sha)
 			if err != nil {
-				return false, err
+				return nil, err
 			}
 			for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-				for _, line := range h.lines(ctx, p, name) {
-					texts[line] = true
+				for at, line := range h.lines(ctx, p, name) {
+					texts[line] = append(texts[line], blamed{p, name, at + 1})
 				}
 			}
 		}
 	}
 	lines := h.lines(ctx, sha, b.path)
-	return b.line >= 1 && b.line <= len(lines) && texts[lines[b.line-1]], nil
+	if b.line < 1 || b.line > len(lines) {
+		return nil, nil
+	}
+	all = texts[lines[b.line-1]]
+	return all[:min(len(all), mostMoved)], nil
 }
 
 // split returns the lines of a file.

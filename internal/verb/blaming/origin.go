@@ -34,7 +34,7 @@ type origins struct {
 // of returns who wrote a line of a commit.
 func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	if s, ok := o.sources[b.commit]; ok {
-		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit])
+		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit], left)
 	}
 	c, err := o.about(ctx, b.commit)
 	if err != nil {
@@ -45,6 +45,12 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	}
 	if m, ok := o.made[b.commit]; ok {
 		return o.ofMade(ctx, c, m, b, left)
+	}
+	if c.at < o.since {
+		if found, ok, err := o.ofTrace(ctx, c, b, 0); ok || err != nil {
+			return found, err
+		}
+		return origin{commit: c}, nil
 	}
 	type way = func(context.Context, *commit, blamed, int) (origin, bool, error)
 	for _, trace := range []way{o.ofRevert, o.ofPatch, o.ofWorkTree, o.ofRewritten, o.ofTrace, o.ofRun} {
@@ -57,16 +63,29 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		}
 		return found, err
 	}
-	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents)
+	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents, left)
 }
 
-// unlessMoved is an answer, unless the line may be an older one of another file.
-func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string) (origin, error) {
-	moved, err := o.moved(ctx, b.commit, parents, b)
-	if moved {
-		return origin{commit: found.commit, unknown: true, how: "before, perhaps: a file with such a line was removed when this one was made"}, err
+// unlessMoved is an answer, unless the line may be an older one of another file, with another author.
+func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string, left int) (origin, error) {
+	older, err := o.moved(ctx, b.commit, parents, b)
+	if err != nil || left == 0 {
+		return found, err
 	}
-	return found, err
+	for _, line := range older {
+		lines, err := o.blame(ctx, line.commit, line.path)
+		if err != nil || line.line > len(lines) {
+			return found, err
+		}
+		was, err := o.of(ctx, lines[line.line-1], left-1)
+		if err != nil {
+			return found, err
+		}
+		if !was.same(found) {
+			return origin{commit: found.commit, unknown: true, how: "before, perhaps: a file with such a line was removed when this one was made"}, nil
+		}
+	}
+	return found, nil
 }
 
 // ofMade traces a line of a commit that an iteration made: it may have been in the work tree
@@ -77,14 +96,14 @@ func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left 
 	at, known := chain.before[m.by]
 	if !known {
 		if m.note != nil { // which is all that the note says
-			return o.unlessMoved(ctx, here, b, c.parents)
+			return o.unlessMoved(ctx, here, b, c.parents, left)
 		}
 		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", m.by.N, m.by.Loop.Name)
 		return here, nil
 	}
 	step := chain.steps[at]
 	if step.tree.Head && o.isOlder(ctx, step.tree.Commit, c.sha) {
-		return o.unlessMoved(ctx, here, b, c.parents) // nothing was uncommitted
+		return o.unlessMoved(ctx, here, b, c.parents, left) // nothing was uncommitted
 	}
 	before, err := o.stepCommit(ctx, chain, at)
 	if err != nil {
@@ -95,7 +114,7 @@ func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left 
 		found.commit = c
 		return found, err
 	}
-	return o.unlessMoved(ctx, here, b, append(slices.Clone(c.parents), before))
+	return o.unlessMoved(ctx, here, b, append(slices.Clone(c.parents), before), left)
 }
 
 func (h *history) chainOf(i *provenance.Iteration) *chain {
