@@ -11,6 +11,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/provenance"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // minute is a moment of a story.
@@ -192,6 +194,49 @@ func TestFileOfRepositoryWithoutCommit(t *testing.T) {
 	}
 }
 
+// The end of an iteration that was cut off is not kept. What its tools wrote is its work.
+func TestToolsOfCutOffIteration(t *testing.T) {
+	w := testgit.Born(t)
+	dir := filepath.Join(t.TempDir(), "demo")
+	testgit.Must(t, os.Mkdir(dir, 0o755))
+	rec, err := journal.Recover(dir, journal.Options{})
+	testgit.Must(t, err)
+	j, _, err := journal.Create(dir, rec, 0, nil, journal.Options{})
+	testgit.Must(t, err)
+	call := func(id, input string) event.Draft {
+		d := event.Encode(event.ToolCalled{ID: id, Name: "edit", Input: []byte(input)}, "agent:claude")
+		d.Iter = 1
+		return d
+	}
+	returned := func(id string, ok bool) event.Draft {
+		d := event.Encode(event.ToolReturned{ID: id, OK: ok}, "agent:claude")
+		d.Iter = 1
+		return d
+	}
+	_, err = j.Append([]event.Draft{
+		event.Encode(event.LoopStarted{Name: "demo", ID: "01DEMO", Project: w.Dir}, "loop"),
+		event.Encode(event.RepoInspected{Root: ".", When: event.MomentBegin, Head: w.Head()}, "loop"),
+		event.Encode(event.IterationStarted{N: 1}, "loop"),
+		call("1", `{"file_path":"/p/a","old_string":"a line that only the person can write","new_string":"a line that the agent has written\nx"}`), returned("1", true),
+		call("2", `{"file_path":"/p/a","new_string":"a line of a call that has failed"}`), returned("2", false),
+		call("3", `{"file_path":"/p/b","new_string":"a line that belongs to another file"}`), returned("3", true),
+		event.Encode(event.IterationEnded{N: 1, Outcome: event.OutcomeInterrupted}, "loop"),
+	})
+	testgit.Must(t, err)
+	testgit.Must(t, j.Close())
+	l, err := provenance.Read(dir)
+	testgit.Must(t, err)
+	w.Write("a", "one\ntwo\nthree\na line that the agent has written\nx\na line that only the person can write\na line of a call that has failed\na line that belongs to another file\n")
+	a := blameOf(t, w, "a", []*provenance.Loop{l}, nil)
+	var got []string
+	for _, r := range a.Ranges {
+		got = append(got, fmt.Sprintf("%d-%d %s %s", r.From, r.To, r.By, r.How))
+	}
+	if all := strings.Join(got, ", "); all != "1-3 person git, 4-4 loop tool, 5-8 unknown " {
+		t.Errorf("%s", all)
+	}
+}
+
 func TestRecordsOfAgentTrace(t *testing.T) {
 	for name, row := range map[string]struct{ part, want string }{
 		"by an agent":             {`"contributor":{"type":"ai","model_id":"openai/gpt-4o"},"ranges":[{"start_line":2,"end_line":3}]`, "trace ai openai/gpt-4o"},
@@ -238,7 +283,8 @@ func TestOwnRecordIsRead(t *testing.T) {
 	if len(r.ID) != 36 || r.ID != again.ID {
 		t.Errorf("ids %s and %s", r.ID, again.ID)
 	}
-	h := &history{files: map[string][]string{r.VCS.Revision + ":a": lines}, traces: map[string][]traceRecord{r.VCS.Revision: {r}}}
+	h := newHistory(w.Dir)
+	h.files[r.VCS.Revision+":a"], h.traces = lines, map[string][]traceRecord{r.VCS.Revision: {r}}
 	o := origins{history: h}
 	found, ok, err := o.ofTrace(t.Context(), &commit{sha: r.VCS.Revision}, blamed{path: "a", line: 2}, 1)
 	if err != nil || !ok || found.trace.Contributor != "ai" || found.trace.Model != "anthropic/claude-opus-4-5" || found.trace.URL != "urn:ralph:01DEMO:1" {

@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/effect/provenance"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 )
 
 // patchOf returns what was changed from one commit to another in a file.
@@ -71,7 +74,40 @@ func (h *history) pairs() (all [][2]string) {
 			}
 		}
 	}
+	for _, p := range h.doubtful {
+		add(p[0], p[1])
+	}
 	return all
+}
+
+// findDoubtful finds the commits of people that may have what an iteration left whose end is not
+// kept: their copies are as doubtful.
+func (h *history) findDoubtful(ctx context.Context) error {
+	for _, root := range slices.Sorted(maps.Keys(h.chains)) {
+		chain := h.chains[root]
+		certain := func(at int) bool { s := chain.after(at); return s.by == nil && !s.unknown }
+		if !filepath.IsAbs(root) || !slices.ContainsFunc(chain.places(), func(at int) bool { return !certain(at) }) {
+			continue
+		}
+		var wanted []string
+		for sha, did := range h.reflogOf(ctx, root) {
+			if repo.Writes(did) && h.made[sha].by == nil {
+				wanted = append(wanted, sha)
+			}
+		}
+		if err := h.read(ctx, slices.Clone(wanted)); err != nil {
+			return err
+		}
+		slices.Sort(wanted)
+		for _, sha := range wanted {
+			if c := h.commits[sha]; c != nil {
+				if at := h.stepBefore(ctx, chain, c); at >= 0 && !certain(at) {
+					h.doubtful = append(h.doubtful, [2]string{chain.steps[at].tree.Commit, sha})
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // loopPatches returns the changes that loops made to a file, and reads the file as they left it.
@@ -188,7 +224,9 @@ func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (fou
 	}
 	switch {
 	case len(answers) == 1:
-		answers[0].how = "lines"
+		if answers[0].by != nil {
+			answers[0].how = "lines"
+		}
 		return answers[0], true, nil
 	case len(answers) > 1:
 		return origin{unknown: true, how: "a loop wrote such lines more than once"}, true, nil

@@ -41,6 +41,7 @@ type made struct {
 
 // A history is that of a repository, with the work trees of loops as commits that no ref names.
 type history struct {
+	memory
 	git     repo.Git // what it writes goes to the folder objects
 	root    string
 	objects string
@@ -49,19 +50,25 @@ type history struct {
 	since   int64             // when the first of them began, in seconds; no earlier commit is of a loop
 	chains  map[string]*chain // by the root of the work tree
 	made    map[string]made
-	sources map[string]source   // of the commits that were made here
-	parents map[string][]string // likewise
-	removed map[string]map[string][]blamed
-	virtual map[string]map[int]string
+	// doubtful are pairs of a kept work tree and a commit that may have the work of a loop.
+	doubtful [][2]string
+	sources  map[string]source   // of the commits that were made here
+	parents  map[string][]string // likewise
+	virtual  map[string]map[int]string
+	traces   map[string][]traceRecord // by revision
+}
+
+// memory is what git has answered.
+type memory struct {
 	commits map[string]*commit
 	blames  map[string][]blamed
 	files   map[string][]string
+	removed map[string]map[string][]blamed
 	older   map[string]bool
+	graph   *graph
 	reflogs map[string]map[string]string
 	patches map[string][]loopPatch // by path
 	changes map[string][]patch
-	graph   *graph
-	traces  map[string][]traceRecord // by revision
 }
 
 // open returns the history of the repository around dir; close removes what it wrote.
@@ -97,10 +104,13 @@ func open(ctx context.Context, dir string, env []string) (*history, error) {
 
 func newHistory(root string) *history {
 	return &history{
-		root: root, chains: map[string]*chain{}, made: map[string]made{}, commits: map[string]*commit{},
+		root: root, chains: map[string]*chain{}, made: map[string]made{},
 		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
-		blames: map[string][]blamed{}, files: map[string][]string{}, removed: map[string]map[string][]blamed{}, older: map[string]bool{},
-		reflogs: map[string]map[string]string{}, patches: map[string][]loopPatch{}, changes: map[string][]patch{},
+		memory: memory{
+			commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
+			removed: map[string]map[string][]blamed{}, reflogs: map[string]map[string]string{},
+			patches: map[string][]loopPatch{}, changes: map[string][]patch{},
+		},
 	}
 }
 
@@ -162,7 +172,7 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 	for root, all := range byRoot {
 		h.chains[root] = newChain(root, all, alive)
 	}
-	return nil
+	return h.findDoubtful(ctx)
 }
 
 // take forgets what the repository does not have of a loop. It reports whether anything is left.

@@ -29,11 +29,15 @@ const depth = 40
 type origins struct {
 	*history
 	paths []string // that the file had, as far as git blame found them
+	calls map[*provenance.Iteration][]call
 }
 
 // of returns who wrote a line of a commit.
 func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	if s, ok := o.sources[b.commit]; ok {
+		if lines := o.lines(ctx, b.commit, b.path); s.maybe != nil && b.line <= len(lines) && o.wrote(s.maybe, b.path, lines[b.line-1]) {
+			return origin{by: s.maybe, how: "tool"}, nil
+		}
 		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit], left)
 	}
 	c, err := o.about(ctx, b.commit)
@@ -66,7 +70,8 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents, left)
 }
 
-// unlessMoved is an answer, unless the line may be an older one of another file, with another author.
+// unlessMoved is an answer, unless the line may be an older one of another file, with another
+// author.
 func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string, left int) (origin, error) {
 	older, err := o.moved(ctx, b.commit, parents, b)
 	if err != nil || left == 0 {
@@ -203,41 +208,71 @@ func (o *origins) ofState(ctx context.Context, sha, path string, line, left int)
 	return o.ofLine(ctx, sha, path, line, left)
 }
 
-// ofWorkTree traces a line of a commit that was made where a loop had left the line uncommitted.
+// ofWorkTree traces a line of a commit that was made where a loop had left the line uncommitted, or
+// where one may have.
 func (o *origins) ofWorkTree(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
 	for _, root := range slices.Sorted(maps.Keys(o.chains)) {
 		chain := o.chains[root]
-		if !o.madeIn(ctx, root, c.sha) {
+		here, known := o.madeIn(ctx, root, c.sha)
+		at := o.stepBefore(ctx, chain, c)
+		switch {
+		case at < 0, known && !here:
 			continue
-		}
-		at := -1
-		for k, s := range chain.steps {
-			if s.at.Unix() <= c.at && !o.isOlder(ctx, c.sha, o.headOf(s.tree)) {
-				at = k
+		case !known: // it may have been made here, on what was checked out then
+			s := chain.after(at)
+			if len(c.parents) == 1 && c.parents[0] == o.headOf(chain.steps[at].tree) && (s.by != nil || s.unknown) {
+				return origin{commit: c, unknown: true, how: s.when()}, true, nil
 			}
-		}
-		if at < 0 {
-			return found, false, nil
+			continue
 		}
 		before, err := o.stepCommit(ctx, chain, at)
 		if err != nil {
 			return found, false, err
 		}
-		return o.through(ctx, c, before, b, left)
+		if found, ok, err := o.through(ctx, c, before, b, left); ok || err != nil {
+			return found, ok, err
+		}
+		s := chain.after(at)
+		lines := o.lines(ctx, c.sha, b.path)
+		switch {
+		case s.by == nil && !s.unknown: // people alone, who may have brought it from elsewhere
+			return found, false, nil
+		case s.maybe != nil && b.line <= len(lines) && o.wrote(s.maybe, b.path, lines[b.line-1]):
+			return origin{by: s.maybe, commit: c, how: "tool"}, true, nil
+		}
+		return origin{commit: c, unknown: true, how: s.when()}, true, nil
 	}
 	return found, false, nil
 }
 
-// madeIn reports whether the reflog of a work tree says that a commit was made there.
-func (o *origins) madeIn(ctx context.Context, root, sha string) bool {
-	if o.reflogs[root] == nil {
-		o.reflogs[root] = map[string]string{}
+// madeIn reports whether the reflog of a work tree says that a commit was made there. It is not
+// known if there is no reflog.
+func (o *origins) madeIn(ctx context.Context, root, sha string) (made, known bool) {
+	log := o.reflogOf(ctx, root)
+	did, named := log[sha]
+	return named && repo.Writes(did), len(log) > 0
+}
+
+// reflogOf returns the reflog of a work tree; empty if there is none.
+func (h *history) reflogOf(ctx context.Context, root string) map[string]string {
+	if h.reflogs[root] == nil {
+		h.reflogs[root] = map[string]string{}
 		if filepath.IsAbs(root) {
-			maps.Copy(o.reflogs[root], o.git.In(root).Reflog(ctx))
+			maps.Copy(h.reflogs[root], h.git.In(root).Reflog(ctx))
 		}
 	}
-	did, known := o.reflogs[root][sha]
-	return known && repo.Writes(did)
+	return h.reflogs[root]
+}
+
+// stepBefore returns the last step of a chain before a commit; -1 if there is none.
+func (h *history) stepBefore(ctx context.Context, chain *chain, c *commit) int {
+	at := -1
+	for k, s := range chain.steps {
+		if s.at.Unix() <= c.at && !h.isOlder(ctx, c.sha, h.headOf(s.tree)) {
+			at = k
+		}
+	}
+	return at
 }
 
 // ofRewritten traces a line of a commit that was a loop's before it was changed, as by a rebase
