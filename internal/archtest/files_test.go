@@ -68,6 +68,8 @@ var removers = map[string]string{
 	"internal/effect/plan/archive.go":        "an archive that was cut off",
 	"internal/verb/plugininstall/install.go": "an earlier copy of the plugin",
 	"internal/effect/scratch/":               "throw-away work trees, which are made there",
+	"internal/effect/provenance/note.go":     "the ref under which notes are written until they are in place",
+	"internal/verb/blaming/history.go":       "the folder of its objects",
 	"internal/effect/sandbox/escape.go":      "the folder of a probe",
 	"internal/effect/sandbox/machine.go":     "what a machine that no loop uses any more shared with agents",
 	"internal/effect/sandbox/proxy.go":       "the folder of its socket",

@@ -66,7 +66,7 @@ func TestCommitsOfLoopHaveNotes(t *testing.T) {
 }
 
 // A clean work tree is that of its commit, so it is not kept again.
-func TestCleanTreeIsNotKeptTwice(t *testing.T) {
+func TestCleanTreeIsKeptOnce(t *testing.T) {
 	s := noted(t)
 	s.do(begin)
 	s.until(event.TypeIterationStarted)

@@ -43,9 +43,15 @@ func TestIterationsAreBounded(t *testing.T) {
 	for n := 1; n <= 12; n++ {
 		w.Write("a", fmt.Sprintf("before %d", n))
 		w.keepIteration(n, 3)
+		if _, err := AfterIteration(t.Context(), w.Dir, bundleID, n); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got := fmt.Sprint(w.kept()); got != "[1 10 11 12]" {
 		t.Errorf("kept are %s", got)
+	}
+	if got := strings.Count(w.Git("for-each-ref", "refs/ralph"), endOf+"\n"); got != 4 {
+		t.Errorf("of %d work trees the end is kept", got)
 	}
 	w.Write("a", "again")
 	w.keepIteration(12, 3)

@@ -35,7 +35,7 @@ type Note struct {
 	Models    []string  `json:"models,omitempty"`
 	USD       *float64  `json:"usd"` // so far; null if it is not known
 	Checks    []Check   `json:"checks,omitempty"`
-	// Journal is what the note stands on; nil if the journal could not be read.
+	// Journal is what shows it; nil if the journal could not be read.
 	Journal *Prefix `json:"journal,omitempty"`
 }
 
@@ -108,8 +108,8 @@ func write(ctx context.Context, dir string, n Note, commits, env []string) error
 	if _, err := g.Line(ctx, "var", "GIT_COMMITTER_IDENT"); err != nil { // git does not know who commits
 		g = g.WithOwnIdentity()
 	}
-	// The notes are written under a name of this loop's alone, and put in place only if nobody has
-	// added others meanwhile.
+	// The notes are written under a name of this loop's alone, and put in place only if no
+	// other program has added some meanwhile.
 	own := Ref + "-of-" + n.Loop
 	for attempt := 1; ; attempt++ {
 		err := writeOnce(ctx, g, own, append(text, '\n'), commits)

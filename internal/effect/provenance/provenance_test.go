@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,7 +117,7 @@ func TestPrefixIsHashOfLines(t *testing.T) {
 	}
 }
 
-func TestNotesOfManyLoopsAtOnce(t *testing.T) {
+func TestNotesByManyLoops(t *testing.T) {
 	w := testgit.Born(t)
 	var commits []string
 	for n := range 4 {
@@ -172,11 +171,7 @@ func TestHostileNotes(t *testing.T) {
 		"what drives terminals": {`{"ralph":1,"loop":"x","iteration":1,"name":"\u001b[2J\u202e\nx","models":["\u0007"],"checks":[{"name":"\u001b]0;a"}]}`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command("git", "notes", "--ref="+Ref, "add", "-f", "-F", "-", head)
-			cmd.Dir, cmd.Stdin = w.Dir, strings.NewReader(row.text)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			w.Git("notes", "--ref="+Ref, "add", "-f", "-m", row.text, head)
 			notes, err := Notes(t.Context(), w.Dir)
 			if err != nil || len(notes[head]) != row.want {
 				t.Errorf("%+v, %v", notes, err)

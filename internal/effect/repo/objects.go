@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Objects calls content for each object of a list of names, one on each line and in that order: with
-// what it holds, or nil where there is no such object or it has more than most bytes.
+// Objects calls content for each object of a list of names, one on each line and in that order:
+// with what it holds, or nil where there is no such object or it has more than most bytes.
 func (g Git) Objects(ctx context.Context, names []byte, most int64, content func([]byte)) error {
 	sizes, err := g.Feed(ctx, names, "cat-file", "--batch-check=%(objectsize)")
 	if err != nil {

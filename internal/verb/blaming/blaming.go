@@ -62,8 +62,8 @@ const (
 // Origin is who wrote lines, and how that is known.
 type Origin struct {
 	By string `json:"by"`
-	// How it is known: commit (of a loop), snapshot (a work tree that is kept), patch (the same
-	// change), lines (a run of the same lines), note, trace or git.
+	// How it is known: commit (of a loop), snapshot (a work tree that is kept), tool (a call that
+	// wrote it), patch (the same change), lines (a run of the same lines), note, trace or git.
 	How string `json:"how,omitempty"`
 	Why string `json:"why,omitempty"` // it is not known, or what is known besides
 	// Verified says that a journal or the work trees that are kept show it.
@@ -210,7 +210,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	if from > len(blames) && len(blames) > 0 || to > len(blames) {
 		return nil, nil, cli.Refuse("name lines that it has", "it has %s", units.Quantity(len(blames), "line"))
 	}
-	o := origins{history: h}
+	o := origins{history: h, calls: map[*provenance.Iteration][]call{}}
 	for _, b := range blames {
 		if !slices.Contains(o.paths, b.path) {
 			o.paths = append(o.paths, b.path)

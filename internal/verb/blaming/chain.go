@@ -13,8 +13,9 @@ import (
 type source struct {
 	by  *provenance.Iteration // nil if no iteration did
 	how string                // where by is nil: when it was, for a person
-	// unknown says that an iteration or something else did.
+	// unknown says that an iteration or something else did: maybe, if it can only be that one.
 	unknown bool
+	maybe   *provenance.Iteration
 }
 
 // A step is a work tree at a moment, with what changed it since the step before.
@@ -32,6 +33,30 @@ type chain struct {
 	now   source
 	// before has the place of the step before each iteration, where that is known.
 	before map[*provenance.Iteration]int
+}
+
+// after returns what changed the work tree after a step, until the next one.
+func (c *chain) after(at int) source {
+	if at+1 < len(c.steps) {
+		return c.steps[at+1].source
+	}
+	return c.now
+}
+
+// places are the places of the steps.
+func (c *chain) places() (all []int) {
+	for at := range c.steps {
+		all = append(all, at)
+	}
+	return all
+}
+
+// when says when it was, where it is not known who it was.
+func (s source) when() string {
+	if s.by != nil {
+		return fmt.Sprintf("while iteration %d of %s ran, and committed by another program", s.by.N, s.by.Loop.Name)
+	}
+	return s.how
 }
 
 // moment is something that happened in a work tree.
@@ -69,10 +94,8 @@ func newChain(root string, all []*provenance.Iteration, alive func(*provenance.L
 		if i.Ended.IsZero() && last && alive(i.Loop) {
 			continue // it runs
 		}
-		if i.Ended.IsZero() {
-			end = later(end, i.Began)
-		}
-		moments = append(moments, moment{end, closes, i, provenance.Tree{}})
+		// Where its runner died it has no end, and a short one may end at the moment of its begin.
+		moments = append(moments, moment{later(end, i.Began.Add(1)), closes, i, provenance.Tree{}})
 	}
 	slices.SortStableFunc(moments, func(a, b moment) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order(), b.order()))
@@ -128,7 +151,7 @@ func (t *timeline) add(m moment) {
 		t.did(t.running())
 	case closes:
 		t.open = slices.DeleteFunc(t.open, func(i *provenance.Iteration) bool { return i == m.iter })
-		if t.known[m.iter] && len(t.sources) == 1 && t.sources[0].by == m.iter {
+		if n := len(t.chain.steps); t.known[m.iter] && t.chain.steps[n-1].by == m.iter {
 			t.sources = nil // since the last step it only ended
 		}
 		t.did(t.running())
@@ -185,7 +208,7 @@ func joined(all []source) source {
 		return all[0]
 	}
 	if iterations == 1 && people > 0 {
-		return source{unknown: true, how: fmt.Sprintf("in or after iteration %d of %s, whose end is not kept", last.N, last.Loop.Name)}
+		return source{unknown: true, maybe: last, how: fmt.Sprintf("in or after iteration %d of %s, whose end is not kept", last.N, last.Loop.Name)}
 	}
 	return source{unknown: true, how: fmt.Sprintf("in one of %d iterations up to iteration %d of %s, whose work trees are not kept",
 		iterations, last.N, last.Loop.Name)}

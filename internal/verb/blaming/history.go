@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/provenance"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
 // limit bounds one call of git: the history of a file may be long.
@@ -39,27 +41,34 @@ type made struct {
 
 // A history is that of a repository, with the work trees of loops as commits that no ref names.
 type history struct {
+	memory
 	git     repo.Git // what it writes goes to the folder objects
 	root    string
 	objects string
 	head    string // empty before the first commit
 	loops   []*provenance.Loop
+	since   int64             // when the first of them began, in seconds; no earlier commit is of a loop
 	chains  map[string]*chain // by the root of the work tree
 	made    map[string]made
-	sources map[string]source   // of the commits that were made here
-	parents map[string][]string // likewise
-	removed map[string]map[string]bool
-	virtual map[string]map[int]string
+	// doubtful are pairs of a kept work tree and a commit that may have the work of a loop.
+	doubtful [][2]string
+	sources  map[string]source   // of the commits that were made here
+	parents  map[string][]string // likewise
+	virtual  map[string]map[int]string
+	traces   map[string][]traceRecord // by revision
+}
+
+// memory is what git has answered.
+type memory struct {
 	commits map[string]*commit
 	blames  map[string][]blamed
 	files   map[string][]string
+	removed map[string]map[string][]blamed
 	older   map[string]bool
+	graph   *graph
 	reflogs map[string]map[string]string
 	patches map[string][]loopPatch // by path
 	changes map[string][]patch
-	graph   *graph
-	traces  map[string][]traceRecord // by revision
-	alive   func(*provenance.Loop) bool
 }
 
 // open returns the history of the repository around dir; close removes what it wrote.
@@ -69,11 +78,7 @@ func open(ctx context.Context, dir string, env []string) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{
-		root: at.Root, chains: map[string]*chain{}, made: map[string]made{}, sources: map[string]source{}, virtual: map[string]map[int]string{}, parents: map[string][]string{}, removed: map[string]map[string]bool{},
-		commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
-		reflogs: map[string]map[string]string{}, patches: map[string][]loopPatch{}, changes: map[string][]patch{},
-	}
+	h := newHistory(at.Root)
 	if h.git, err = plain.In(at.Root).WithoutFilters(ctx); err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func open(ctx context.Context, dir string, env []string) (*history, error) {
 	shared := filepath.Join(repo.SharedDir(at.GitDir), "objects")
 	err = os.Mkdir(filepath.Join(h.objects, "info"), 0o700)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(h.objects, "info", "alternates"), []byte(shared+"\n"), 0o600)
+		err = safefile.WriteFile(filepath.Join(h.objects, "info", "alternates"), []byte(shared+"\n"), 0o600)
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.close())
@@ -97,11 +102,22 @@ func open(ctx context.Context, dir string, env []string) (*history, error) {
 	return h, nil
 }
 
+func newHistory(root string) *history {
+	return &history{
+		root: root, chains: map[string]*chain{}, made: map[string]made{},
+		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
+		memory: memory{
+			commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
+			removed: map[string]map[string][]blamed{}, reflogs: map[string]map[string]string{},
+			patches: map[string][]loopPatch{}, changes: map[string][]patch{},
+		},
+	}
+}
+
 func (h *history) close() error { return os.RemoveAll(h.objects) }
 
 // use takes the loops whose commits or work trees the repository has, and their notes.
 func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[string][]provenance.Note, alive func(*provenance.Loop) bool) error {
-	h.alive = alive
 	var wanted []string
 	for _, l := range loops {
 		for _, i := range l.Iterations {
@@ -136,6 +152,7 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 	if err := h.read(ctx, h.heads()); err != nil {
 		return err
 	}
+	h.since = math.MaxInt64
 	byRoot := map[string][]*provenance.Iteration{}
 	for _, l := range h.loops {
 		root := l.Root
@@ -143,11 +160,19 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 			root = "loop " + l.ID
 		}
 		byRoot[root] = append(byRoot[root], l.Iterations...)
+		for _, i := range l.Iterations {
+			if !i.Began.IsZero() {
+				h.since = min(h.since, i.Began.Unix())
+			}
+			for _, c := range i.Commits {
+				h.since = min(h.since, h.commits[c.SHA].at)
+			}
+		}
 	}
 	for root, all := range byRoot {
 		h.chains[root] = newChain(root, all, alive)
 	}
-	return nil
+	return h.findDoubtful(ctx)
 }
 
 // take forgets what the repository does not have of a loop. It reports whether anything is left.
@@ -259,7 +284,8 @@ func (h *history) read(ctx context.Context, wanted []string) error {
 		if len(fields) < 9 {
 			continue
 		}
-		c := &commit{sha: fields[0], tree: fields[1], parents: strings.Fields(fields[2]), name: fields[5], email: fields[6], subject: fields[7], body: fields[8]}
+		c := &commit{sha: fields[0], tree: fields[1], parents: strings.Fields(fields[2])}
+		c.name, c.email, c.subject, c.body = fields[5], fields[6], fields[7], fields[8]
 		c.written, _ = strconv.ParseInt(fields[3], 10, 64)
 		c.at, _ = strconv.ParseInt(fields[4], 10, 64)
 		h.commits[c.sha] = c
@@ -399,33 +425,40 @@ func (h *history) lines(ctx context.Context, rev, path string) []string {
 	return h.files[key]
 }
 
-// moved reports whether a line of a new file may be from a file that the same change removed: with
-// too few lines in common, git does not see that one is the other.
-func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (bool, error) {
+// mostMoved is how many lines with the same text are looked at.
+const mostMoved = 8
+
+// moved returns the lines that a line of a new file may be from: of files that the same change
+// removed. With too few lines in common, git does not see that one is the other.
+func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (all []blamed, err error) {
 	key := sha + ":" + b.path
 	texts, done := h.removed[key]
 	if !done {
-		texts = map[string]bool{}
+		texts = map[string][]blamed{}
 		h.removed[key] = texts
 		for _, p := range parents {
 			if h.lines(ctx, p, b.path) != nil {
-				return false, nil
+				return nil, nil
 			}
 		}
 		for _, p := range parents {
 			out, err := h.git.Line(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", p, sha)
 			if err != nil {
-				return false, err
+				return nil, err
 			}
 			for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-				for _, line := range h.lines(ctx, p, name) {
-					texts[line] = true
+				for at, line := range h.lines(ctx, p, name) {
+					texts[line] = append(texts[line], blamed{p, name, at + 1})
 				}
 			}
 		}
 	}
 	lines := h.lines(ctx, sha, b.path)
-	return b.line >= 1 && b.line <= len(lines) && texts[lines[b.line-1]], nil
+	if b.line < 1 || b.line > len(lines) {
+		return nil, nil
+	}
+	all = texts[lines[b.line-1]]
+	return all[:min(len(all), mostMoved)], nil
 }
 
 // split returns the lines of a file.
@@ -434,91 +467,4 @@ func split(content []byte) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
-}
-
-// isOlder reports whether a commit is another one or an ancestor of it.
-func (h *history) isOlder(ctx context.Context, sha, of string) bool {
-	if sha == of {
-		return true
-	}
-	if h.graph == nil {
-		h.graph = h.readGraph(ctx)
-	}
-	if older, known := h.graph.isOlder(sha, of); known {
-		return older
-	}
-	key := sha + of
-	if _, ok := h.older[key]; !ok {
-		_, err := h.git.Read(ctx, "merge-base", "--is-ancestor", sha, of)
-		h.older[key] = err == nil
-	}
-	return h.older[key]
-}
-
-// mostCommits is how many commits a graph has at most; a longer history is asked for each answer.
-const mostCommits = 200_000
-
-// readGraph reads the history of HEAD and of all commits and work trees of loops.
-func (h *history) readGraph(ctx context.Context) *graph {
-	var tips strings.Builder
-	for _, sha := range append(slices.Collect(maps.Keys(h.commits)), h.head) {
-		if sha != "" {
-			tips.WriteString(sha + "\n")
-		}
-	}
-	g := &graph{places: map[string]int{}, ancestors: map[int][]uint64{}}
-	out, err := h.git.Feed(ctx, []byte(tips.String()), "rev-list", "--parents", "--max-count="+strconv.Itoa(mostCommits+1), "--stdin")
-	if err != nil || bytes.Count(out, []byte{'\n'}) > mostCommits {
-		return g
-	}
-	for line := range strings.Lines(string(out)) {
-		shas := strings.Fields(line)
-		at := g.place(shas[0])
-		for _, parent := range shas[1:] {
-			place := g.place(parent)
-			g.parents[at] = append(g.parents[at], place)
-		}
-	}
-	return g
-}
-
-// A graph answers which commit is an ancestor of which.
-type graph struct {
-	places    map[string]int
-	parents   [][]int
-	ancestors map[int][]uint64 // a bit for each place
-}
-
-func (g *graph) place(sha string) int {
-	at, ok := g.places[sha]
-	if !ok {
-		at = len(g.parents)
-		g.places[sha] = at
-		g.parents = append(g.parents, nil)
-	}
-	return at
-}
-
-func (g *graph) isOlder(sha, of string) (older, known bool) {
-	a, ok := g.places[sha]
-	b, also := g.places[of]
-	if !ok || !also {
-		return false, false
-	}
-	set := g.ancestors[b]
-	if set == nil {
-		set = make([]uint64, len(g.parents)/64+1)
-		for next := []int{b}; len(next) > 0; {
-			at := next[len(next)-1]
-			next = next[:len(next)-1]
-			for _, p := range g.parents[at] {
-				if set[p/64]&(1<<(p%64)) == 0 {
-					set[p/64] |= 1 << (p % 64)
-					next = append(next, p)
-				}
-			}
-		}
-		g.ancestors[b] = set
-	}
-	return set[a/64]&(1<<(a%64)) != 0, true
 }

@@ -1,8 +1,6 @@
 package blaming
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,12 +29,16 @@ const depth = 40
 type origins struct {
 	*history
 	paths []string // that the file had, as far as git blame found them
+	calls map[*provenance.Iteration][]call
 }
 
 // of returns who wrote a line of a commit.
 func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	if s, ok := o.sources[b.commit]; ok {
-		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit])
+		if lines := o.lines(ctx, b.commit, b.path); s.maybe != nil && b.line <= len(lines) && o.wrote(s.maybe, b.path, lines[b.line-1]) {
+			return origin{by: s.maybe, how: "tool"}, nil
+		}
+		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit], left)
 	}
 	c, err := o.about(ctx, b.commit)
 	if err != nil {
@@ -48,7 +50,14 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	if m, ok := o.made[b.commit]; ok {
 		return o.ofMade(ctx, c, m, b, left)
 	}
-	for _, trace := range []func(context.Context, *commit, blamed, int) (origin, bool, error){o.ofRevert, o.ofPatch, o.ofWorkTree, o.ofRewritten, o.ofTrace, o.ofRun} {
+	if c.at < o.since {
+		if found, ok, err := o.ofTrace(ctx, c, b, 0); ok || err != nil {
+			return found, err
+		}
+		return origin{commit: c}, nil
+	}
+	type way = func(context.Context, *commit, blamed, int) (origin, bool, error)
+	for _, trace := range []way{o.ofRevert, o.ofPatch, o.ofWorkTree, o.ofRewritten, o.ofTrace, o.ofRun} {
 		found, ok, err := trace(ctx, c, b, left-1)
 		if !ok && err == nil {
 			continue
@@ -58,33 +67,48 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		}
 		return found, err
 	}
-	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents)
+	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents, left)
 }
 
-// unlessMoved is an answer, unless the line may be an older one of another file.
-func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string) (origin, error) {
-	moved, err := o.moved(ctx, b.commit, parents, b)
-	if moved {
-		return origin{commit: found.commit, unknown: true, how: "before, perhaps: a file with such a line was removed when this one was made"}, err
+// unlessMoved is an answer, unless the line may be an older one of another file, with another
+// author.
+func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string, left int) (origin, error) {
+	older, err := o.moved(ctx, b.commit, parents, b)
+	if err != nil || left == 0 {
+		return found, err
 	}
-	return found, err
+	for _, line := range older {
+		lines, err := o.blame(ctx, line.commit, line.path)
+		if err != nil || line.line > len(lines) {
+			return found, err
+		}
+		was, err := o.of(ctx, lines[line.line-1], left-1)
+		if err != nil {
+			return found, err
+		}
+		if !was.same(found) {
+			return origin{commit: found.commit, unknown: true, how: "before, perhaps: a file with such a line was removed when this one was made"}, nil
+		}
+	}
+	return found, nil
 }
 
-// ofMade traces a line of a commit that an iteration made: it may have been in the work tree before.
+// ofMade traces a line of a commit that an iteration made: it may have been in the work tree
+// before.
 func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left int) (origin, error) {
 	here := origin{by: m.by, note: m.note, commit: c, how: "commit"}
 	chain := o.chainOf(m.by)
 	at, known := chain.before[m.by]
 	if !known {
 		if m.note != nil { // which is all that the note says
-			return o.unlessMoved(ctx, here, b, c.parents)
+			return o.unlessMoved(ctx, here, b, c.parents, left)
 		}
 		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", m.by.N, m.by.Loop.Name)
 		return here, nil
 	}
 	step := chain.steps[at]
 	if step.tree.Head && o.isOlder(ctx, step.tree.Commit, c.sha) {
-		return o.unlessMoved(ctx, here, b, c.parents) // nothing was uncommitted
+		return o.unlessMoved(ctx, here, b, c.parents, left) // nothing was uncommitted
 	}
 	before, err := o.stepCommit(ctx, chain, at)
 	if err != nil {
@@ -95,7 +119,7 @@ func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left 
 		found.commit = c
 		return found, err
 	}
-	return o.unlessMoved(ctx, here, b, append(slices.Clone(c.parents), before))
+	return o.unlessMoved(ctx, here, b, append(slices.Clone(c.parents), before), left)
 }
 
 func (h *history) chainOf(i *provenance.Iteration) *chain {
@@ -168,136 +192,6 @@ func (o *origins) ofLine(ctx context.Context, rev, path string, line, left int) 
 	return found, err == nil, err
 }
 
-// patchOf returns what was changed from one commit to another in a file.
-func (o *origins) patchOf(ctx context.Context, from, to, path string) (patch, bool, error) {
-	key := from + to + path
-	all, done := o.changes[key]
-	if !done {
-		out, err := o.git.Read(ctx, slices.Concat(diffTree, []string{from, to, "--", ":(literal)" + path})...)
-		if err != nil {
-			return patch{}, false, err
-		}
-		all = parsePatches(string(out))
-		o.changes[key] = all
-	}
-	if len(all) != 1 {
-		return patch{}, false, nil
-	}
-	return all[0], true, nil
-}
-
-var diffTree = []string{"diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=3", "--diff-algorithm=myers"}
-
-// loopPatch is a change that a loop made.
-type loopPatch struct {
-	patch
-	to string // the commit that has the lines
-}
-
-// mostPairs is how many changes of loops are compared with others.
-const mostPairs = 5000
-
-// pairs are the changes that loops made, each between two commits: from one work tree to the next,
-// by each commit, and from the first work tree to each, as a squash makes them.
-func (h *history) pairs() (all [][2]string) {
-	known := map[[2]string]bool{}
-	add := func(from, to string) {
-		p := [2]string{from, to}
-		if from != "" && to != "" && from != to && !known[p] && len(all) < mostPairs {
-			known[p] = true
-			all = append(all, p)
-		}
-	}
-	for _, l := range h.loops {
-		first := ""
-		for _, i := range l.Iterations {
-			for _, t := range []provenance.Tree{i.Before, i.After} {
-				if first == "" && t.Commit != "" {
-					first = h.headOf(t)
-				}
-				add(first, t.Commit)
-			}
-			add(i.Before.Commit, i.After.Commit)
-			for _, c := range i.Commits {
-				if parents := h.commits[c.SHA].parents; len(parents) > 0 {
-					first = cmp.Or(first, parents[0])
-					add(parents[0], c.SHA)
-				}
-				add(first, c.SHA)
-			}
-		}
-	}
-	return all
-}
-
-// loopPatches returns the changes that loops made to a file, and reads the file as they left it.
-func (o *origins) loopPatches(ctx context.Context, path string) ([]loopPatch, error) {
-	if all, ok := o.patches[path]; ok {
-		return all, nil
-	}
-	all := []loopPatch{}
-	var compared []string
-	var trees bytes.Buffer
-	for _, p := range o.pairs() {
-		from, to := o.commits[p[0]], o.commits[p[1]]
-		if from != nil && to != nil && from.tree != to.tree {
-			compared = append(compared, p[1])
-			fmt.Fprintln(&trees, from.tree, to.tree)
-		}
-	}
-	out, err := o.git.Feed(ctx, trees.Bytes(), slices.Concat(diffTree, []string{"--stdin", "--", ":(literal)" + path})...)
-	if err != nil {
-		return nil, err
-	}
-	var names bytes.Buffer
-	for _, one := range parsePatches(string(out)) {
-		all = append(all, loopPatch{one, compared[one.pair]})
-		fmt.Fprintln(&names, compared[one.pair]+":"+path)
-	}
-	o.patches[path] = all
-	at := 0
-	return all, o.git.Objects(ctx, names.Bytes(), mostFile, func(content []byte) {
-		o.files[all[at].to+":"+path] = split(content)
-		at++
-	})
-}
-
-// ofPatch traces a line of a commit that makes the same change as a loop: a copy by rebase,
-// cherry-pick or squash.
-func (o *origins) ofPatch(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
-	if len(c.parents) != 1 {
-		return found, false, nil
-	}
-	mine, changed, err := o.patchOf(ctx, c.parents[0], c.sha, b.path)
-	if err != nil || !changed {
-		return found, false, err
-	}
-	at := slices.Index(mine.added, b.line)
-	all, err := o.loopPatches(ctx, b.path)
-	if err != nil || at < 0 {
-		return found, false, err
-	}
-	for _, p := range all {
-		if p.id != mine.id || p.to == c.sha || !o.copies(ctx, c, p.to) {
-			continue
-		}
-		found, ok, err = o.ofState(ctx, p.to, p.path, p.added[at], left)
-		if ok && found.by != nil {
-			found.how = "patch"
-		}
-		if ok || err != nil {
-			return found, ok, err
-		}
-	}
-	return found, false, nil
-}
-
-// copies reports whether a commit may be a copy of what a loop had: it came later.
-func (o *origins) copies(ctx context.Context, c *commit, of string) bool {
-	was := o.commits[of]
-	return was != nil && c.at >= was.at && !o.isOlder(ctx, c.sha, of)
-}
-
 // ofState returns who wrote a line of a commit, or of a work tree that is kept.
 func (o *origins) ofState(ctx context.Context, sha, path string, line, left int) (origin, bool, error) {
 	for _, chain := range o.chains {
@@ -314,49 +208,82 @@ func (o *origins) ofState(ctx context.Context, sha, path string, line, left int)
 	return o.ofLine(ctx, sha, path, line, left)
 }
 
-// ofWorkTree traces a line of a commit that was made where a loop had left the line uncommitted.
+// ofWorkTree traces a line of a commit that was made where a loop had left the line uncommitted, or
+// where one may have.
 func (o *origins) ofWorkTree(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
 	for _, root := range slices.Sorted(maps.Keys(o.chains)) {
 		chain := o.chains[root]
-		if !o.madeIn(ctx, root, c.sha) {
+		here, known := o.madeIn(ctx, root, c.sha)
+		at := o.stepBefore(ctx, chain, c)
+		switch {
+		case at < 0, known && !here:
 			continue
-		}
-		at := -1
-		for k, s := range chain.steps {
-			if s.at.Unix() <= c.at && !o.isOlder(ctx, c.sha, o.headOf(s.tree)) {
-				at = k
+		case !known: // it may have been made here, on what was checked out then
+			s := chain.after(at)
+			if len(c.parents) == 1 && c.parents[0] == o.headOf(chain.steps[at].tree) && (s.by != nil || s.unknown) {
+				return origin{commit: c, unknown: true, how: s.when()}, true, nil
 			}
-		}
-		if at < 0 {
-			return found, false, nil
+			continue
 		}
 		before, err := o.stepCommit(ctx, chain, at)
 		if err != nil {
 			return found, false, err
 		}
-		return o.through(ctx, c, before, b, left)
+		if found, ok, err := o.through(ctx, c, before, b, left); ok || err != nil {
+			return found, ok, err
+		}
+		s := chain.after(at)
+		lines := o.lines(ctx, c.sha, b.path)
+		switch {
+		case s.by == nil && !s.unknown: // people alone, who may have brought it from elsewhere
+			return found, false, nil
+		case s.maybe != nil && b.line <= len(lines) && o.wrote(s.maybe, b.path, lines[b.line-1]):
+			return origin{by: s.maybe, commit: c, how: "tool"}, true, nil
+		}
+		return origin{commit: c, unknown: true, how: s.when()}, true, nil
 	}
 	return found, false, nil
 }
 
-// madeIn reports whether the reflog of a work tree says that a commit was made there.
-func (o *origins) madeIn(ctx context.Context, root, sha string) bool {
-	if o.reflogs[root] == nil {
-		o.reflogs[root] = map[string]string{}
-		if filepath.IsAbs(root) {
-			maps.Copy(o.reflogs[root], o.git.In(root).Reflog(ctx))
-		}
-	}
-	did, known := o.reflogs[root][sha]
-	return known && repo.Writes(did)
+// madeIn reports whether the reflog of a work tree says that a commit was made there. It is not
+// known if there is no reflog.
+func (o *origins) madeIn(ctx context.Context, root, sha string) (made, known bool) {
+	log := o.reflogOf(ctx, root)
+	did, named := log[sha]
+	return named && repo.Writes(did), len(log) > 0
 }
 
-// ofRewritten traces a line of a commit that was a loop's before it was changed, as by a rebase with
-// a conflict: it has the same author and the same time.
+// reflogOf returns the reflog of a work tree; empty if there is none.
+func (h *history) reflogOf(ctx context.Context, root string) map[string]string {
+	if h.reflogs[root] == nil {
+		h.reflogs[root] = map[string]string{}
+		if filepath.IsAbs(root) {
+			maps.Copy(h.reflogs[root], h.git.In(root).Reflog(ctx))
+		}
+	}
+	return h.reflogs[root]
+}
+
+// stepBefore returns the last step of a chain before a commit; -1 if there is none.
+func (h *history) stepBefore(ctx context.Context, chain *chain, c *commit) int {
+	at := -1
+	for k, s := range chain.steps {
+		if s.at.Unix() <= c.at && !h.isOlder(ctx, c.sha, h.headOf(s.tree)) {
+			at = k
+		}
+	}
+	return at
+}
+
+// ofRewritten traces a line of a commit that was a loop's before it was changed, as by a rebase
+// with a conflict: it has the same author and the same time.
 func (o *origins) ofRewritten(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
 	for _, sha := range slices.Sorted(maps.Keys(o.made)) {
 		was := o.commits[sha]
-		if was == nil || was.written != c.written || was.email != c.email || was.name != c.name || o.isOlder(ctx, sha, c.sha) || o.isOlder(ctx, c.sha, sha) {
+		if was == nil || was.written != c.written || was.email != c.email || was.name != c.name {
+			continue
+		}
+		if o.isOlder(ctx, sha, c.sha) || o.isOlder(ctx, c.sha, sha) {
 			continue
 		}
 		if found, ok, err = o.through(ctx, c, sha, b, left); ok || err != nil {
@@ -364,140 +291,4 @@ func (o *origins) ofRewritten(ctx context.Context, c *commit, b blamed, left int
 		}
 	}
 	return found, false, nil
-}
-
-// ofRun traces a line by the lines around it, as git does for lines that were moved. A line that a
-// loop wrote too, and that may be here by chance, is unknown.
-func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
-	mine := o.lines(ctx, c.sha, b.path)
-	if b.line < 1 || b.line > len(mine) {
-		return found, false, nil
-	}
-	added := map[int]bool{}
-	blames, err := o.blame(ctx, c.sha, b.path)
-	if err != nil {
-		return found, false, err
-	}
-	for at, line := range blames {
-		added[at] = line.commit == c.sha
-	}
-	states := map[string]bool{}
-	suspect := false
-	paths := slices.Compact(append([]string{b.path}, o.paths...))
-	var answers []origin
-	for _, path := range paths {
-		all, err := o.loopPatches(ctx, path)
-		if err != nil {
-			return found, false, err
-		}
-		for _, p := range all {
-			if states[p.to+path] || !o.copies(ctx, c, p.to) || o.absorbed(ctx, c, p) {
-				continue
-			}
-			states[p.to+path] = true
-			suspect = suspect || slices.Contains(p.texts, mine[b.line-1])
-			theirs := o.lines(ctx, p.to, path)
-			run, said, several := longestRun(mine, theirs, b.line-1, func(at int) bool { return added[at] })
-			if said < leastLetters || several {
-				continue
-			}
-			answer, ok, err := o.ofState(ctx, p.to, path, run.b+b.line-run.a, left)
-			if err != nil {
-				return found, false, err
-			}
-			if ok && (answer.by != nil || answer.unknown) && !slices.ContainsFunc(answers, answer.same) {
-				answers = append(answers, answer)
-			}
-		}
-	}
-	switch {
-	case len(answers) == 1:
-		answers[0].how = "lines"
-		return answers[0], true, nil
-	case len(answers) > 1:
-		return origin{unknown: true, how: "a loop wrote such lines more than once"}, true, nil
-	case suspect:
-		return origin{unknown: true, how: "a loop wrote such a line too"}, true, nil
-	}
-	return found, false, nil
-}
-
-// absorbed reports whether the history of a commit has what a loop wrote without this commit, so that
-// git itself knows which lines are from there.
-func (o *origins) absorbed(ctx context.Context, c *commit, p loopPatch) bool {
-	if _, committed := o.made[p.to]; committed && o.isOlder(ctx, p.to, c.sha) {
-		return true
-	}
-	for _, parent := range c.parents {
-		texts := map[string]int{}
-		for _, line := range o.lines(ctx, parent, p.path) {
-			texts[line]++
-		}
-		if !slices.ContainsFunc(p.texts, func(text string) bool { texts[text]--; return texts[text] < 0 }) {
-			return true
-		}
-	}
-	// Nothing was uncommitted at a later step, and its commit is in the history.
-	for _, chain := range o.chains {
-		at := slices.IndexFunc(chain.steps, func(s step) bool { return s.tree.Commit == p.to })
-		if at >= 0 && slices.ContainsFunc(chain.steps[at:], func(s step) bool { return o.isClean(s.tree) && o.isOlder(ctx, o.headOf(s.tree), c.sha) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// isClean reports whether nothing was uncommitted when a tree was kept.
-func (h *history) isClean(t provenance.Tree) bool {
-	head, kept := h.commits[h.headOf(t)], h.commits[t.Commit]
-	return t.Head || head != nil && kept != nil && head.tree == kept.tree
-}
-
-func (a origin) same(b origin) bool { return a.by == b.by && a.unknown == b.unknown }
-
-// worktree returns a commit with a file as it is in the work tree now.
-func (h *history) worktree(ctx context.Context, path string, content []byte) (string, error) {
-	chain := h.chains[h.root]
-	from, last, base := source{how: "not committed"}, "", ""
-	if chain != nil && len(chain.steps) > 0 {
-		from = chain.now
-		at := len(chain.steps) - 1
-		sha, err := h.stepCommit(ctx, chain, at)
-		if err != nil {
-			return "", err
-		}
-		last = sha
-		if head := h.headOf(chain.steps[at].tree); head != "" && !h.isOlder(ctx, head, h.head) {
-			// Another branch is checked out, or this one was rewritten: what is not committed may be
-			// from the loop or not.
-			last, from = "", source{unknown: true, how: "not committed, and another branch was checked out since the loop"}
-		}
-	}
-	if base = h.head; base == "" {
-		base = last
-	}
-	blob, err := h.git.Feed(ctx, content, "hash-object", "-w", "--stdin", "--no-filters")
-	if err != nil {
-		return "", err
-	}
-	tree, err := h.treeWith(ctx, base, path, string(bytes.TrimSpace(blob)))
-	if err != nil {
-		return "", err
-	}
-	return h.join(ctx, tree, from, h.head, last)
-}
-
-// treeWith returns the tree of a commit with another content of a file.
-func (h *history) treeWith(ctx context.Context, commit, path, blob string) (string, error) {
-	g := h.git
-	g.Env = append(slices.Clip(g.Env), "GIT_INDEX_FILE="+filepath.Join(h.objects, "index"))
-	if commit != "" {
-		if _, err := g.Read(ctx, "read-tree", commit); err != nil {
-			return "", err
-		}
-	}
-	if _, err := g.Feed(ctx, []byte("100644 "+blob+"\t"+path+"\x00"), "update-index", "-z", "--add", "--index-info"); err != nil {
-		return "", err
-	}
-	return g.Line(ctx, "write-tree")
 }

@@ -105,11 +105,12 @@ func (o Origin) about(now time.Time) (lines []string) {
 		lines = append(lines, "not by a loop: "+o.Why+", by a person or another program")
 	}
 	if o.Commit != nil {
-		c := fmt.Sprintf("%s %s <%s>, %s: %s", units.Prefix(o.Commit.SHA, shortSHA), o.Commit.Author, o.Commit.Email, cli.Clock(o.Commit.At, now), o.Commit.Subject)
+		c := o.Commit
+		text := fmt.Sprintf("%s %s <%s>, %s: %s", units.Prefix(c.SHA, shortSHA), c.Author, c.Email, cli.Clock(c.At, now), c.Subject)
 		if len(lines) > 0 {
-			c = "in " + c
+			text = "in " + text
 		}
-		lines = append(lines, c)
+		lines = append(lines, text)
 	}
 	return lines
 }

@@ -1,0 +1,310 @@
+package blaming
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/provenance"
+	"github.com/ralph-loop/ralph/internal/testkit/testgit"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// minute is a moment of a story.
+func minute(n int) time.Time { return time.Date(2026, 11, 27, 1, n, 0, 0, time.UTC) }
+
+// worked is an iteration from one minute to another, with the names of the work trees.
+func worked(l *provenance.Loop, n, from, to int, before, after string) *provenance.Iteration {
+	i := &provenance.Iteration{Loop: l, N: n, Began: minute(from), Before: provenance.Tree{Commit: before, At: minute(from)}}
+	if to > 0 {
+		i.Ended = minute(to)
+	}
+	if after != "" {
+		i.After = provenance.Tree{Commit: after, At: minute(to)}
+	}
+	l.Iterations = append(l.Iterations, i)
+	return i
+}
+
+func (s source) String() string {
+	switch {
+	case s.unknown:
+		return "unknown"
+	case s.by != nil:
+		return fmt.Sprint(s.by.Loop.Name, s.by.N)
+	}
+	return "people"
+}
+
+func TestWhoChangedWorkTree(t *testing.T) {
+	for name, row := range map[string]struct {
+		work func(a, b *provenance.Loop)
+		live bool
+		want string // each work tree with what changed it, and what may have changed it since
+	}{
+		"two iterations with a person between them": {func(a, _ *provenance.Loop) {
+			worked(a, 1, 0, 2, "s1", "e1")
+			worked(a, 2, 3, 5, "s2", "e2")
+		}, false, "s1 people, e1 a1, s2 people, e2 a2, people"},
+		"an iteration without an end that is kept": {func(a, _ *provenance.Loop) {
+			worked(a, 1, 0, 2, "s1", "")
+			worked(a, 2, 3, 5, "s2", "e2")
+		}, false, "s1 people, s2 unknown, e2 a2, people"},
+		"the last iteration without an end that is kept": {func(a, _ *provenance.Loop) { worked(a, 1, 0, 2, "s1", "") }, false, "s1 people, unknown"},
+		"a loop that runs":   {func(a, _ *provenance.Loop) { worked(a, 1, 0, 0, "s1", "") }, true, "s1 people, a1"},
+		"a runner that died": {func(a, _ *provenance.Loop) { worked(a, 1, 0, 0, "s1", "") }, false, "s1 people, unknown"},
+		"two loops at once": {func(a, b *provenance.Loop) {
+			worked(a, 1, 0, 4, "s1", "e1")
+			worked(b, 1, 2, 6, "t1", "u1")
+		}, false, "s1 people, t1 a1, e1 unknown, u1 b1, people"},
+		"work trees that are gone": {func(a, _ *provenance.Loop) {
+			worked(a, 1, 0, 1, "s1", "")
+			worked(a, 2, 2, 3, "", "")
+			worked(a, 3, 4, 5, "s3", "e3")
+		}, false, "s1 people, s3 unknown, e3 a3, people"},
+		"a commit of the loop": {func(a, _ *provenance.Loop) {
+			i := worked(a, 1, 0, 2, "s1", "e1")
+			i.Commits = []provenance.Commit{{SHA: "own", At: minute(1), Agent: true}, {SHA: "c1", At: minute(3)}}
+			worked(a, 2, 5, 6, "s2", "e2")
+		}, false, "s1 people, e1 a1, c1 a1, s2 people, e2 a2, people"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := &provenance.Loop{Name: "a"}, &provenance.Loop{Name: "b"}
+			row.work(a, b)
+			c := newChain("/", slices.Concat(a.Iterations, b.Iterations), func(*provenance.Loop) bool { return row.live })
+			var got []string
+			for _, s := range c.steps {
+				got = append(got, fmt.Sprint(s.tree.Commit, " ", s.source))
+			}
+			if got := strings.Join(append(got, c.now.String()), ", "); got != row.want {
+				t.Errorf("%s\nwant %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestSamePatchHasSameID(t *testing.T) {
+	w := testgit.Born(t)
+	begin := w.Head()
+	w.Write("a", "one\n-- two\n\n++ new\nthree\n")
+	change := w.Commit("change")
+	w.Git("revert", "--no-edit", change)
+	back := w.Head()
+	w.Git("cherry-pick", "--no-commit", change)
+	w.Write("other file", "x\n")
+	again := w.Commit("again, with another file")
+	patchOf := func(from, to string) patch {
+		t.Helper()
+		for _, p := range parsePatches(w.Git(append(diffTree, from, to)...) + "\n") {
+			if p.path == "a" {
+				return p
+			}
+		}
+		t.Fatal("no change of a")
+		return patch{}
+	}
+	one, two, reverted := patchOf(begin, change), patchOf(back, again), patchOf(change, back)
+	if one.id != two.id || one.id == reverted.id || one.id != reverted.reverse || one.reverse != reverted.id {
+		t.Errorf("%+v\n%+v\n%+v", one, two, reverted)
+	}
+	if fmt.Sprint(one.added, one.removed, one.texts) != "[2 3 4] [2] [-- two  ++ new]" {
+		t.Errorf("%+v", one)
+	}
+	head := w.Git("rev-parse", begin+"^{tree}") + " " + w.Git("rev-parse", change+"^{tree}") + "\n"
+	if all := parsePatches(head + head + w.Git(append(diffTree, begin, change)...)); len(all) != 1 || all[0].pair != 1 {
+		t.Errorf("of several pairs: %+v", all)
+	}
+}
+
+func TestRunOfLinesCountsLetters(t *testing.T) {
+	mine := []string{"a", "}", "a line with many letters in it", "}", "b"}
+	theirs := []string{"}", "x", "}", "a line with many letters in it", "}", "y"}
+	r, said, several := longestRun(mine, theirs, 3, func(int) bool { return true })
+	if r != (run{1, 2, 3}) || said != 24 || several {
+		t.Errorf("%+v, %d letters, several %v", r, said, several)
+	}
+	if _, said, _ := longestRun(mine, theirs, 3, func(at int) bool { return at == 3 }); said != 0 {
+		t.Errorf("a line that counts has no letters, and the run has %d", said)
+	}
+}
+
+// A history of one file, as it is now.
+func blameOf(t *testing.T, w testgit.Tree, name string, loops []*provenance.Loop, notes map[string][]provenance.Note) *Answer {
+	t.Helper()
+	h, err := open(t.Context(), w.Dir, os.Environ())
+	testgit.Must(t, err)
+	defer h.close()
+	testgit.Must(t, h.use(t.Context(), loops, notes, func(*provenance.Loop) bool { return false }))
+	h.traces = readTraces(h.root)
+	a, _, err := h.answer(t.Context(), name, []byte(w.Content(name)), 1, 0)
+	testgit.Must(t, err)
+	return a
+}
+
+// A note about a loop whose journal is here counts only if the journal says the same.
+func TestForgedNoteIsNotBelieved(t *testing.T) {
+	w := testgit.Born(t)
+	notes := map[string][]provenance.Note{w.Head(): {{Format: 1, Loop: "01DEMO", Name: "demo", Iteration: 3}}}
+	if a := blameOf(t, w, "a", nil, notes); a.Ranges[0].By != byNote || a.Ranges[0].Verified {
+		t.Errorf("without its journal: %+v", a.Ranges[0])
+	}
+	known := []*provenance.Loop{{ID: "01DEMO", Name: "demo"}}
+	if a := blameOf(t, w, "a", known, notes); a.Ranges[0].By != byPerson {
+		t.Errorf("with a journal that says nothing of it: %+v", a.Ranges[0])
+	}
+}
+
+// Without the work tree before it, a commit of a loop may have lines that were there already.
+func TestUnknownTreeBeforeCommit(t *testing.T) {
+	w := testgit.Born(t)
+	l := &provenance.Loop{ID: "01DEMO", Name: "demo", Root: w.Dir}
+	i := worked(l, 1, 0, 2, "", "")
+	i.Commits = []provenance.Commit{{SHA: w.Head(), At: minute(1)}}
+	if a := blameOf(t, w, "a", []*provenance.Loop{l}, nil); a.Unknown != 3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestRepositoryIsNotChanged(t *testing.T) {
+	w := testgit.Born(t)
+	state := func() string {
+		return w.Index() + w.Git("for-each-ref") + w.Git("count-objects") + w.Git("status", "--porcelain")
+	}
+	w.Write("a", "one\nchanged\nthree\n")
+	before := state()
+	a := blameOf(t, w, "a", nil, nil)
+	if len(a.Ranges) != 3 || a.Ranges[1].By != byPerson || a.Ranges[1].Commit != nil || a.Committed {
+		t.Errorf("%+v", a)
+	}
+	if after := state(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+func TestFileOfRepositoryWithoutCommit(t *testing.T) {
+	w := testgit.Unborn(t)
+	w.Write("a", "one\n")
+	if a := blameOf(t, w, "a", nil, nil); len(a.Ranges) != 1 || a.Ranges[0].By != byPerson || a.Head != "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// The end of an iteration that was cut off is not kept. What its tools wrote is its work.
+func TestToolsOfCutOffIteration(t *testing.T) {
+	w := testgit.Born(t)
+	dir := filepath.Join(t.TempDir(), "demo")
+	testgit.Must(t, os.Mkdir(dir, 0o755))
+	rec, err := journal.Recover(dir, journal.Options{})
+	testgit.Must(t, err)
+	j, _, err := journal.Create(dir, rec, 0, nil, journal.Options{})
+	testgit.Must(t, err)
+	call := func(id, input string) event.Draft {
+		d := event.Encode(event.ToolCalled{ID: id, Name: "edit", Input: []byte(input)}, "agent:claude")
+		d.Iter = 1
+		return d
+	}
+	returned := func(id string, ok bool) event.Draft {
+		d := event.Encode(event.ToolReturned{ID: id, OK: ok}, "agent:claude")
+		d.Iter = 1
+		return d
+	}
+	_, err = j.Append([]event.Draft{
+		event.Encode(event.LoopStarted{Name: "demo", ID: "01DEMO", Project: w.Dir}, "loop"),
+		event.Encode(event.RepoInspected{Root: ".", When: event.MomentBegin, Head: w.Head()}, "loop"),
+		event.Encode(event.IterationStarted{N: 1}, "loop"),
+		call("1", `{"file_path":"/p/a","old_string":"a line that only the person can write","new_string":"a line that the agent has written\nx"}`), returned("1", true),
+		call("2", `{"file_path":"/p/a","new_string":"a line of a call that has failed"}`), returned("2", false),
+		call("3", `{"file_path":"/p/b","new_string":"a line that belongs to another file"}`), returned("3", true),
+		event.Encode(event.IterationEnded{N: 1, Outcome: event.OutcomeInterrupted}, "loop"),
+	})
+	testgit.Must(t, err)
+	testgit.Must(t, j.Close())
+	l, err := provenance.Read(dir)
+	testgit.Must(t, err)
+	w.Write("a", "one\ntwo\nthree\na line that the agent has written\nx\na line that only the person can write\na line of a call that has failed\na line that belongs to another file\n")
+	a := blameOf(t, w, "a", []*provenance.Loop{l}, nil)
+	var got []string
+	for _, r := range a.Ranges {
+		got = append(got, fmt.Sprintf("%d-%d %s %s", r.From, r.To, r.By, r.How))
+	}
+	if all := strings.Join(got, ", "); all != "1-3 person git, 4-4 loop tool, 5-8 unknown " {
+		t.Errorf("%s", all)
+	}
+}
+
+func TestRecordsOfAgentTrace(t *testing.T) {
+	for name, row := range map[string]struct{ part, want string }{
+		"by an agent":             {`"contributor":{"type":"ai","model_id":"openai/gpt-4o"},"ranges":[{"start_line":2,"end_line":3}]`, "trace ai openai/gpt-4o"},
+		"another one for a range": {`"contributor":{"type":"ai"},"ranges":[{"start_line":2,"end_line":2,"contributor":{"type":"mixed"}}]`, "trace mixed "},
+		"of other lines":          {`"contributor":{"type":"ai"},"ranges":[{"start_line":3,"end_line":3}]`, "person"},
+		"that does not know":      {`"contributor":{"type":"unknown"},"ranges":[{"start_line":2,"end_line":2}]`, "person"},
+		"with a wrong hash":       {`"contributor":{"type":"ai"},"ranges":[{"start_line":2,"end_line":2,"content_hash":"sha256:00"}]`, "person"},
+		"with another hash":       {`"contributor":{"type":"ai"},"ranges":[{"start_line":2,"end_line":2,"content_hash":"murmur3:9f2e8a1b"}]`, "trace ai "},
+		"that contradict":         {`"contributor":{"type":"ai"},"ranges":[{"start_line":2,"end_line":2},{"start_line":2,"end_line":2,"contributor":{"type":"human"}}]`, "person"},
+		"without a type":          {`"ranges":[{"start_line":2,"end_line":2}]`, "person"},
+		"no ranges":               {`"ranges":7`, "person"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := testgit.Born(t)
+			w.Write(".agent-trace/traces.jsonl", fmt.Sprintf(`{"version":"0.1.0","id":"x","vcs":{"type":"git","revision":%q},"files":[{"path":"a","conversations":[{%s}]}]}`, w.Head(), row.part)+"\n")
+			a := blameOf(t, w, "a", nil, nil)
+			at := slices.IndexFunc(a.Ranges, func(r Range) bool { return r.From <= 2 && r.To >= 2 })
+			got := a.Ranges[at].By
+			if s := a.Ranges[at].Trace; s != nil {
+				got += " " + s.Contributor + " " + s.Model
+			}
+			if got != row.want || a.Ranges[at].Verified != (got == "person") {
+				t.Errorf("%s, want %s: %+v", got, row.want, a.Ranges[at])
+			}
+		})
+	}
+}
+
+// What ralph writes, ralph reads, and the same answer has the same id.
+func TestOwnRecordIsRead(t *testing.T) {
+	w := testgit.Born(t)
+	l := &provenance.Loop{ID: "01DEMO", Name: "demo", Root: w.Dir}
+	i := worked(l, 1, 0, 2, "", "")
+	i.Before = provenance.Tree{Commit: w.Head(), At: minute(0), Head: true}
+	i.Models = []string{"claude-opus-4-5"}
+	w.Write("a", "one\nby the loop\nthree\n")
+	i.Commits = []provenance.Commit{{SHA: w.Commit("work"), At: minute(1)}}
+	a := blameOf(t, w, "a", []*provenance.Loop{l}, nil)
+	lines := split([]byte(w.Content("a")))
+	r, err := traceOf(a, lines, "dev", minute(9))
+	testgit.Must(t, err)
+	again, err := traceOf(a, lines, "dev", minute(10))
+	testgit.Must(t, err)
+	if len(r.ID) != 36 || r.ID != again.ID {
+		t.Errorf("ids %s and %s", r.ID, again.ID)
+	}
+	h := newHistory(w.Dir)
+	h.files[r.VCS.Revision+":a"], h.traces = lines, map[string][]traceRecord{r.VCS.Revision: {r}}
+	o := origins{history: h}
+	found, ok, err := o.ofTrace(t.Context(), &commit{sha: r.VCS.Revision}, blamed{path: "a", line: 2}, 1)
+	if err != nil || !ok || found.trace.Contributor != "ai" || found.trace.Model != "anthropic/claude-opus-4-5" || found.trace.URL != "urn:ralph:01DEMO:1" {
+		t.Errorf("%+v, %v, %v", found.trace, ok, err)
+	}
+	a.Committed = false
+	if _, err := traceOf(a, lines, "dev", minute(9)); err == nil {
+		t.Error("a record of a file that is not committed")
+	}
+}
+
+// A folder of records may be a link out of the repository.
+func TestLinkedTraceFolder(t *testing.T) {
+	w := testgit.Born(t)
+	elsewhere := t.TempDir()
+	testgit.Must(t, os.WriteFile(filepath.Join(elsewhere, "t.json"), []byte(`{"vcs":{"type":"git","revision":"`+w.Head()+`"},"files":[]}`), 0o600))
+	if err := os.Symlink(elsewhere, filepath.Join(w.Dir, ".agent-trace")); err != nil {
+		t.Skip("no links here")
+	}
+	if found := readTraces(w.Dir); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}

@@ -1,0 +1,270 @@
+package blaming
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/effect/provenance"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+)
+
+// patchOf returns what was changed from one commit to another in a file.
+func (o *origins) patchOf(ctx context.Context, from, to, path string) (patch, bool, error) {
+	key := from + to + path
+	all, done := o.changes[key]
+	if !done {
+		out, err := o.git.Read(ctx, slices.Concat(diffTree, []string{from, to, "--", ":(literal)" + path})...)
+		if err != nil {
+			return patch{}, false, err
+		}
+		all = parsePatches(string(out))
+		o.changes[key] = all
+	}
+	if len(all) != 1 {
+		return patch{}, false, nil
+	}
+	return all[0], true, nil
+}
+
+var diffTree = []string{
+	"diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=3", "--diff-algorithm=myers",
+}
+
+// loopPatch is a change that a loop made.
+type loopPatch struct {
+	patch
+	to string // the commit that has the lines
+}
+
+// mostPairs is how many changes of loops are compared with others.
+const mostPairs = 5000
+
+// pairs are the changes that loops made, each between two commits: from one work tree to the next,
+// by each commit, and from the first work tree to each, as a squash makes them.
+func (h *history) pairs() (all [][2]string) {
+	known := map[[2]string]bool{}
+	add := func(from, to string) {
+		p := [2]string{from, to}
+		if from != "" && to != "" && from != to && !known[p] && len(all) < mostPairs {
+			known[p] = true
+			all = append(all, p)
+		}
+	}
+	for _, l := range h.loops {
+		first := ""
+		for _, i := range l.Iterations {
+			for _, t := range []provenance.Tree{i.Before, i.After} {
+				if first == "" && t.Commit != "" {
+					first = h.headOf(t)
+				}
+				add(first, t.Commit)
+			}
+			add(i.Before.Commit, i.After.Commit)
+			for _, c := range i.Commits {
+				if parents := h.commits[c.SHA].parents; len(parents) > 0 {
+					first = cmp.Or(first, parents[0])
+					add(parents[0], c.SHA)
+				}
+				add(first, c.SHA)
+			}
+		}
+	}
+	for _, p := range h.doubtful {
+		add(p[0], p[1])
+	}
+	return all
+}
+
+// findDoubtful finds the commits of people that may have what an iteration left whose end is not
+// kept: their copies are as doubtful.
+func (h *history) findDoubtful(ctx context.Context) error {
+	for _, root := range slices.Sorted(maps.Keys(h.chains)) {
+		chain := h.chains[root]
+		certain := func(at int) bool { s := chain.after(at); return s.by == nil && !s.unknown }
+		if !filepath.IsAbs(root) || !slices.ContainsFunc(chain.places(), func(at int) bool { return !certain(at) }) {
+			continue
+		}
+		var wanted []string
+		for sha, did := range h.reflogOf(ctx, root) {
+			if repo.Writes(did) && h.made[sha].by == nil {
+				wanted = append(wanted, sha)
+			}
+		}
+		if err := h.read(ctx, slices.Clone(wanted)); err != nil {
+			return err
+		}
+		slices.Sort(wanted)
+		for _, sha := range wanted {
+			if c := h.commits[sha]; c != nil {
+				if at := h.stepBefore(ctx, chain, c); at >= 0 && !certain(at) {
+					h.doubtful = append(h.doubtful, [2]string{chain.steps[at].tree.Commit, sha})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// loopPatches returns the changes that loops made to a file, and reads the file as they left it.
+func (o *origins) loopPatches(ctx context.Context, path string) ([]loopPatch, error) {
+	if all, ok := o.patches[path]; ok {
+		return all, nil
+	}
+	all := []loopPatch{}
+	var compared []string
+	var trees bytes.Buffer
+	for _, p := range o.pairs() {
+		from, to := o.commits[p[0]], o.commits[p[1]]
+		if from != nil && to != nil && from.tree != to.tree {
+			compared = append(compared, p[1])
+			fmt.Fprintln(&trees, from.tree, to.tree)
+		}
+	}
+	out, err := o.git.Feed(ctx, trees.Bytes(), slices.Concat(diffTree, []string{"--stdin", "--", ":(literal)" + path})...)
+	if err != nil {
+		return nil, err
+	}
+	var names bytes.Buffer
+	for _, one := range parsePatches(string(out)) {
+		all = append(all, loopPatch{one, compared[one.pair]})
+		fmt.Fprintln(&names, compared[one.pair]+":"+path)
+	}
+	o.patches[path] = all
+	at := 0
+	return all, o.git.Objects(ctx, names.Bytes(), mostFile, func(content []byte) {
+		o.files[all[at].to+":"+path] = split(content)
+		at++
+	})
+}
+
+// ofPatch traces a line of a commit that makes the same change as a loop: a copy by rebase,
+// cherry-pick or squash.
+func (o *origins) ofPatch(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
+	if len(c.parents) != 1 {
+		return found, false, nil
+	}
+	mine, changed, err := o.patchOf(ctx, c.parents[0], c.sha, b.path)
+	if err != nil || !changed {
+		return found, false, err
+	}
+	at := slices.Index(mine.added, b.line)
+	all, err := o.loopPatches(ctx, b.path)
+	if err != nil || at < 0 {
+		return found, false, err
+	}
+	for _, p := range all {
+		if p.id != mine.id || p.to == c.sha || !o.copies(ctx, c, p.to) {
+			continue
+		}
+		found, ok, err = o.ofState(ctx, p.to, p.path, p.added[at], left)
+		if ok && found.by != nil {
+			found.how = "patch"
+		}
+		if ok || err != nil {
+			return found, ok, err
+		}
+	}
+	return found, false, nil
+}
+
+// copies reports whether a commit may be a copy of what a loop had: it came later.
+func (o *origins) copies(ctx context.Context, c *commit, of string) bool {
+	was := o.commits[of]
+	return was != nil && c.at >= was.at && !o.isOlder(ctx, c.sha, of)
+}
+
+// ofRun traces a line by the lines around it, as git does for lines that were moved. A line that a
+// loop wrote too, and that may be here by chance, is unknown.
+func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (found origin, ok bool, err error) {
+	mine := o.lines(ctx, c.sha, b.path)
+	if b.line < 1 || b.line > len(mine) {
+		return found, false, nil
+	}
+	added := map[int]bool{}
+	blames, err := o.blame(ctx, c.sha, b.path)
+	if err != nil {
+		return found, false, err
+	}
+	for at, line := range blames {
+		added[at] = line.commit == c.sha
+	}
+	states := map[string]bool{}
+	suspect := false
+	paths := slices.Compact(append([]string{b.path}, o.paths...))
+	var answers []origin
+	for _, path := range paths {
+		all, err := o.loopPatches(ctx, path)
+		if err != nil {
+			return found, false, err
+		}
+		for _, p := range all {
+			if states[p.to+path] || !o.copies(ctx, c, p.to) || o.absorbed(ctx, c, p) {
+				continue
+			}
+			states[p.to+path] = true
+			suspect = suspect || slices.Contains(p.texts, mine[b.line-1])
+			theirs := o.lines(ctx, p.to, path)
+			run, said, several := longestRun(mine, theirs, b.line-1, func(at int) bool { return added[at] })
+			if said < leastLetters || several {
+				continue
+			}
+			answer, ok, err := o.ofState(ctx, p.to, path, run.b+b.line-run.a, left)
+			if err != nil {
+				return found, false, err
+			}
+			if ok && (answer.by != nil || answer.unknown) && !slices.ContainsFunc(answers, answer.same) {
+				answers = append(answers, answer)
+			}
+		}
+	}
+	switch {
+	case len(answers) == 1:
+		if answers[0].by != nil {
+			answers[0].how = "lines"
+		}
+		return answers[0], true, nil
+	case len(answers) > 1:
+		return origin{unknown: true, how: "a loop wrote such lines more than once"}, true, nil
+	case suspect:
+		return origin{unknown: true, how: "a loop wrote such a line too"}, true, nil
+	}
+	return found, false, nil
+}
+
+// absorbed reports whether the history of a commit has what a loop wrote without this commit, so
+// that git itself knows which lines are from there.
+func (o *origins) absorbed(ctx context.Context, c *commit, p loopPatch) bool {
+	if _, committed := o.made[p.to]; committed && o.isOlder(ctx, p.to, c.sha) {
+		return true
+	}
+	for _, parent := range c.parents {
+		texts := map[string]int{}
+		for _, line := range o.lines(ctx, parent, p.path) {
+			texts[line]++
+		}
+		if !slices.ContainsFunc(p.texts, func(text string) bool { texts[text]--; return texts[text] < 0 }) {
+			return true
+		}
+	}
+	// Nothing was uncommitted at a later step, and its commit is in the history.
+	for _, chain := range o.chains {
+		at := slices.IndexFunc(chain.steps, func(s step) bool { return s.tree.Commit == p.to })
+		if at >= 0 && slices.ContainsFunc(chain.steps[at:], func(s step) bool { return o.isClean(s.tree) && o.isOlder(ctx, o.headOf(s.tree), c.sha) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isClean reports whether nothing was uncommitted when a tree was kept.
+func (h *history) isClean(t provenance.Tree) bool {
+	head, kept := h.commits[h.headOf(t)], h.commits[t.Commit]
+	return t.Head || head != nil && kept != nil && head.tree == kept.tree
+}
+
+func (a origin) same(b origin) bool { return a.by == b.by && a.unknown == b.unknown }

@@ -1,0 +1,55 @@
+package blaming
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+)
+
+// worktree returns a commit with a file as it is in the work tree now.
+func (h *history) worktree(ctx context.Context, path string, content []byte) (string, error) {
+	chain := h.chains[h.root]
+	from, last, base := source{how: "not committed"}, "", ""
+	if chain != nil && len(chain.steps) > 0 {
+		from = chain.now
+		at := len(chain.steps) - 1
+		sha, err := h.stepCommit(ctx, chain, at)
+		if err != nil {
+			return "", err
+		}
+		last = sha
+		if head := h.headOf(chain.steps[at].tree); head != "" && !h.isOlder(ctx, head, h.head) {
+			// Another branch is checked out, or this one was rewritten: what is not committed may
+			// be from the loop or not.
+			last, from = "", source{unknown: true, how: "not committed, and another branch was checked out since the loop"}
+		}
+	}
+	if base = h.head; base == "" {
+		base = last
+	}
+	blob, err := h.git.Feed(ctx, content, "hash-object", "-w", "--stdin", "--no-filters")
+	if err != nil {
+		return "", err
+	}
+	tree, err := h.treeWith(ctx, base, path, string(bytes.TrimSpace(blob)))
+	if err != nil {
+		return "", err
+	}
+	return h.join(ctx, tree, from, h.head, last)
+}
+
+// treeWith returns the tree of a commit with another content of a file.
+func (h *history) treeWith(ctx context.Context, commit, path, blob string) (string, error) {
+	g := h.git
+	g.Env = append(slices.Clip(g.Env), "GIT_INDEX_FILE="+filepath.Join(h.objects, "index"))
+	if commit != "" {
+		if _, err := g.Read(ctx, "read-tree", commit); err != nil {
+			return "", err
+		}
+	}
+	if _, err := g.Feed(ctx, []byte("100644 "+blob+"\t"+path+"\x00"), "update-index", "-z", "--add", "--index-info"); err != nil {
+		return "", err
+	}
+	return g.Line(ctx, "write-tree")
+}
