@@ -14,7 +14,8 @@ type testCase struct {
 	from, to int // its lines: the first is its header
 	marks    int // the first line of its decorators
 	asserts  []int
-	rows     int    // of the tables in it
+	rows     []int  // of the tables in it
+	empty    []int  // lines with assertions that cannot fail, or with what hides a failure
 	skipped  string // why it does not run, if so
 	skipAt   int
 	always   bool // that does not depend on where it runs
@@ -156,17 +157,25 @@ func checks(s *source) bool {
 	return false
 }
 
-// count finds the assertions of a test.
+// count finds the assertions of a test. One that cannot fail is none.
 func (c *testCase) count() {
 	for i := c.from; i < c.to; i++ {
 		l := c.lines[i]
 		if l.indent < 0 {
 			continue
 		}
-		if c.isAssertion(i) && (i > c.from || c.name == c.path || bodyInHeader(l.bare)) {
+		if end := c.swallows(i); end > i {
+			c.empty = append(c.empty, end)
+			i = end
+			continue
+		}
+		switch {
+		case c.vacuous(i) != "":
+			c.empty = append(c.empty, i)
+		case c.isAssertion(i) && (i > c.from || c.name == c.path || bodyInHeader(l.bare)):
 			c.asserts = append(c.asserts, i)
-		} else if tableRow.MatchString(l.code) {
-			c.rows++
+		case i > c.from && tableRow.MatchString(l.code):
+			c.rows = append(c.rows, i)
 		}
 	}
 	if c.ext == ".go" && strings.HasPrefix(c.name, "Example") {
@@ -189,7 +198,7 @@ func (c *testCase) checksThat() int {
 	if len(c.asserts) == 0 {
 		return 0
 	}
-	return max(len(c.asserts), c.rows)
+	return max(len(c.asserts), len(c.rows))
 }
 
 // code returns the text of the test without comments and white space, and without its name.

@@ -248,38 +248,26 @@ func (f *finder) emptyTarget(arguments string, files []*source, depth int) *noth
 	return nil
 }
 
+// emptyRecipe says why a target cannot fail, with what it needs.
 func (f *finder) emptyRecipe(s *source, target string, files []*source, depth int) *nothing {
-	if depth == 0 {
+	at, needs, lines := recipe(s, target)
+	if at < 0 || depth == 0 {
 		return nil
 	}
 	texts := strings.Split(s.text, "\n")
-	at, ignore := -1, false
-	for i, text := range texts {
-		ignore = ignore || strings.HasPrefix(text, ".IGNORE:") || strings.HasPrefix(text, "MAKEFLAGS") && strings.Contains(text, "-i")
-		m := targetLine.FindStringSubmatch(text)
-		if at < 0 && m != nil && !strings.HasPrefix(text, ".") && (target == "" || strings.Contains(" "+m[1]+" ", " "+target+" ")) {
-			at = i
-		}
-	}
-	if at < 0 {
-		return nil
-	}
-	_, needs, _ := strings.Cut(texts[at], ":")
+	ignore := ignoresErrors.MatchString(s.text)
 	found := &nothing{s, at, "it has no command"}
-	for _, need := range strings.Fields(strings.TrimLeft(needs, ":")) {
+	for _, need := range needs {
 		why := f.emptyRecipe(s, need, files, depth-1)
 		if !ignore && why == nil && !strings.Contains(need, ".") {
 			return nil
 		}
 		found = cmp.Or(why, found)
 	}
-	for i := at + 1; i < len(texts) && (strings.HasPrefix(texts[i], "\t") || strings.TrimSpace(texts[i]) == ""); i++ {
-		recipe := strings.TrimLeft(texts[i], "\t @")
-		if recipe == "" || strings.HasPrefix(recipe, "#") {
-			continue
-		}
-		switch why := f.emptyCommand(strings.ReplaceAll(recipe, "$(MAKE)", "make"), files, depth-1); {
-		case ignore || strings.HasPrefix(recipe, "-"):
+	for _, i := range lines {
+		text := strings.TrimLeft(texts[i], "\t @")
+		switch why := f.emptyCommand(strings.ReplaceAll(text, "$(MAKE)", "make"), files, depth-1); {
+		case ignore || strings.HasPrefix(text, "-"):
 			found = &nothing{s, i, strings.TrimSpace(texts[i])}
 		case why == nil:
 			return nil
@@ -289,37 +277,71 @@ func (f *finder) emptyRecipe(s *source, target string, files []*source, depth in
 			found = &nothing{s, i, strings.TrimSpace(texts[i])}
 		}
 	}
-	if found.line == at && strings.TrimSpace(strings.TrimLeft(needs, ":")) != "" && !ignore {
+	if found.line == at && len(needs) > 0 && !ignore {
 		return nil // it is only there for what it needs
 	}
 	return found
 }
 
+var ignoresErrors = regexp.MustCompile(`(?m)^\.IGNORE:|^MAKEFLAGS.*-i\b`)
+
+// recipe returns the line of a target in a makefile, what it needs, and the lines of its commands.
+// Without a name it is the first target.
+func recipe(s *source, target string) (at int, needs []string, lines []int) {
+	at = -1
+	for i, text := range strings.Split(s.text, "\n") {
+		m := targetLine.FindStringSubmatch(text)
+		switch {
+		case at < 0 && m != nil && !strings.HasPrefix(text, ".") && (target == "" || strings.Contains(" "+m[1]+" ", " "+target+" ")):
+			at = i
+			_, after, _ := strings.Cut(text, ":")
+			needs = strings.Fields(strings.TrimLeft(after, ":"))
+		case at >= 0 && !strings.HasPrefix(text, "\t") && strings.TrimSpace(text) != "":
+			return at, needs, lines
+		case at >= 0:
+			if command := strings.TrimLeft(text, "\t @"); command != "" && command[0] != '#' {
+				lines = append(lines, i)
+			}
+		}
+	}
+	return at, needs, lines
+}
+
 // emptyScript says why a script of package.json cannot fail.
 func (f *finder) emptyScript(name string, files []*source, depth int) *nothing {
-	s := find(files, path.Join(f.Dir, "package.json"))
-	if s == nil {
-		return nil
-	}
-	var pkg struct {
-		Scripts map[string]string `json:"scripts"`
-	}
-	if json.Unmarshal([]byte(s.text), &pkg) != nil {
-		return nil
-	}
-	if name == "t" {
-		name = "test"
-	}
-	command, ok := pkg.Scripts[name]
+	command, s, ok := f.packageScript(name, files)
 	if !ok {
 		return nil
 	}
 	why := f.emptyCommand(command, files, depth-1)
 	if why != nil && why.s == nil {
-		at := strings.Count(s.text[:max(strings.Index(s.text, `"`+name+`"`), 0)], "\n")
-		return &nothing{s, at, command}
+		return &nothing{s, s.lineWith(`"` + name + `"`), command}
 	}
 	return why
+}
+
+// packageScript returns a script of package.json.
+func (f *finder) packageScript(name string, files []*source) (string, *source, bool) {
+	s := find(files, path.Join(f.Dir, "package.json"))
+	if s == nil {
+		return "", nil, false
+	}
+	command, ok := s.scripts()[cmp.Or(map[string]string{"t": "test"}[name], name)]
+	return command, s, ok
+}
+
+// scripts are those of a package.json.
+func (s *source) scripts() map[string]string {
+	var pkg struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	_ = json.Unmarshal([]byte(s.text), &pkg) // a file that is not understood has none
+	return pkg.Scripts
+}
+
+func (s *source) lineWith(text string) int {
+	before, _, _ := strings.Cut(s.text, text)
+	return strings.Count(before, "\n")
 }
 
 // names reports whether a command, or what it starts, names a file.

@@ -2,11 +2,14 @@ package gaming
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -46,7 +49,9 @@ func (f *finder) comparedTests() {
 }
 
 // key is what two versions of a test have in common.
-func (c *testCase) key() string { return dialectName(c.ext) + " " + strings.Replace(c.name, "DISABLED_", "", 1) }
+func (c *testCase) key() string {
+	return dialectName(c.ext) + " " + strings.Replace(c.name, "DISABLED_", "", 1)
+}
 
 func dialectName(ext string) string {
 	if dialects[ext].header == jsCase.header {
@@ -68,7 +73,7 @@ func (f *finder) gone(was *testCase, checked map[string]bool) {
 		}
 	}
 	moved := len(values) > 1 && 10*here >= 8*len(values)
-	hides := f.red && !moved && !f.aboutRemoved(was)
+	hides := f.red && !moved && f.coveredLess(was)
 	if at, as := f.renamed(was); at != nil {
 		f.add(event.FactTestsSkipped, at, as, f.red && !f.aboutRemoved(was), fmt.Sprintf("the test %s has a name now that no runner collects", was.title()))
 		return
@@ -95,10 +100,11 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 	if f.searched++; f.searched > mostTables {
 		return nil, 0
 	}
+	base := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(was.name), "test"), "_")
 	for _, s := range f.claimed {
 		if s.class == fileclass.Test || strings.HasPrefix(s.path, was.path) {
 			for i, l := range s.lines {
-				if l.indent >= 0 && len(was.name) > 5 && definition.MatchString(l.bare) && strings.Contains(strings.ToLower(l.bare), strings.ToLower(was.name)) &&
+				if l.indent >= 0 && len(base) > 4 && definition.MatchString(l.bare) && strings.Contains(strings.ToLower(l.bare), base) && !f.had(s.path, l.code) &&
 					dialects[s.ext].header != nil && nameIn(dialects[s.ext].header, l.code) == "" {
 					return s, i
 				}
@@ -111,6 +117,12 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 	return nil, 0
 }
 
+// had reports whether a file of the start has a line.
+func (f *finder) had(path, code string) bool {
+	s := find(f.start, path)
+	return s != nil && strings.Contains(s.text, code)
+}
+
 // sameStem reports whether two files have names that differ in their last part.
 func sameStem(a, b string) bool {
 	stem := func(path string) string {
@@ -119,6 +131,52 @@ func sameStem(a, b string) bool {
 		return path
 	}
 	return len(stem(a)) > 3 && stem(a) == stem(b)
+}
+
+// A weight is how much tests check.
+type weight struct{ checks, exact int }
+
+// weights returns how much the tests that run check, by the names of the program that they mention,
+// and in all.
+func weights(cases []*testCase, names map[string]bool) map[string]weight {
+	all := map[string]weight{}
+	for _, c := range cases {
+		if c.skipped != "" && c.always {
+			continue
+		}
+		words := c.words()
+		words[""] = true
+		for w := range words {
+			if w == "" || names[w] {
+				sum := all[w]
+				sum.checks += c.checksThat()
+				sum.exact += max(c.exact(), min(len(c.rows), c.checksThat()))
+				all[w] = sum
+			}
+		}
+	}
+	return all
+}
+
+// coveredLess reports whether something that a test checks, and that the program still has, is
+// checked less than at the start.
+func (f *finder) coveredLess(was *testCase) bool {
+	if f.aboutRemoved(was) {
+		return false
+	}
+	about := []string{}
+	for w := range was.words() {
+		if _, ok := f.weightBefore[w]; ok {
+			about = append(about, w)
+		}
+	}
+	if len(about) == 0 {
+		about = []string{""}
+	}
+	return slices.ContainsFunc(about, func(w string) bool {
+		a, b := f.weightBefore[w], f.weightNow[w]
+		return b.checks < a.checks || b.exact < a.exact
+	})
 }
 
 // aboutRemoved reports whether a test is about something that is gone from the program.
@@ -147,8 +205,8 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	lost := lostAsserts(was, is, checked)
 	switch {
 	case is.checksThat() < was.checksThat() && len(lost) > 0:
-		text := fmt.Sprintf("the test %s had %s and has %d", is.title(), assertions(len(was.asserts)), len(is.asserts))
-		f.add(event.FactTestsWeakened, is.source, is.from, hides, text)
+		text := fmt.Sprintf("the test %s had %s and has %d", is.title(), units.Quantity(was.checksThat(), "check"), is.checksThat())
+		f.add(event.FactTestsWeakened, is.source, is.from, f.red && f.coveredLess(was), text)
 	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
 		at := is.firstLoose(was)
 		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.lines[at].code)))
@@ -157,20 +215,13 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	}
 }
 
-func assertions(n int) string {
-	if n == 1 {
-		return "1 assertion"
-	}
-	return fmt.Sprintf("%d assertions", n)
-}
-
 // lostAsserts returns the assertions of was that is has not, and whose values no test has.
 func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 	have := map[string]bool{}
-	for _, i := range is.asserts {
+	for _, i := range slices.Concat(is.asserts, is.rows) {
 		have[normal(is.lines[i].code)] = true
 	}
-	for _, i := range was.asserts {
+	for _, i := range slices.Concat(was.asserts, was.rows) {
 		if have[normal(was.lines[i].code)] {
 			continue
 		}
@@ -191,7 +242,6 @@ var (
 	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex`)
 	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
 	tolerance = regexp.MustCompile(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
-	number    = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][-+]?\d+)?`)
 )
 
 func (c *testCase) exact() (n int) {
@@ -231,26 +281,46 @@ func (c *testCase) firstLoose(was *testCase) int {
 	return c.from
 }
 
-// tolerances finds comparisons that differ only in a number.
+// tolerances finds comparisons that allow more than before, and are the same otherwise.
 func (f *finder) tolerances(was, is *testCase, hides bool) {
-	shape := func(code string) string { return number.ReplaceAllString(normal(code), "0") }
 	had := map[string]string{}
 	for i := was.from; i < was.to; i++ {
 		if code := was.lines[i].code; tolerance.MatchString(code) {
-			had[shape(code)] = code
+			had[withoutSlack(code)] = code
 		}
 	}
 	for i := is.from; i < is.to; i++ {
 		code := is.lines[i].code
-		before, ok := had[shape(code)]
-		if !ok || normal(before) == normal(code) {
-			continue
-		}
-		a, b := number.FindAllString(before, -1), number.FindAllString(code, -1)
-		if len(a) > 0 && a[len(a)-1] != b[len(b)-1] {
-			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s has another tolerance: %s was %s", is.title(), b[len(b)-1], a[len(a)-1]))
+		before, ok := had[withoutSlack(code)]
+		if ok && slack(code) > slack(before) {
+			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s allows more than before: %.120s", is.title(), strings.TrimSpace(code)))
 		}
 	}
+}
+
+var (
+	places    = regexp.MustCompile(`,?\s*\bplaces\s*=\s*(\d+)|(toBeCloseTo\(.*),\s*(\d+)\s*\)`)
+	allowance = regexp.MustCompile(`,?\s*\b(?:delta|abs|rel|abs_tol|rel_tol|rtol|atol|tolerance|eps|epsilon)\s*[=:]\s*(\d[\d.]*(?:[eE][-+]?\d+)?)|([<>]=?)\s*(\d[\d.]*(?:[eE][-+]?\d+)?)`)
+)
+
+// slack is by how much two values may differ.
+func slack(code string) float64 {
+	if m := places.FindStringSubmatch(code); m != nil {
+		n, _ := strconv.Atoi(m[1] + m[3])
+		return math.Pow10(-n)
+	}
+	if m := allowance.FindStringSubmatch(code); m != nil {
+		v, _ := strconv.ParseFloat(m[1]+m[3], 64)
+		return v
+	}
+	if strings.Contains(code, "toBeCloseTo") {
+		return 0.01
+	}
+	return 1e-6
+}
+
+func withoutSlack(code string) string {
+	return normal(allowance.ReplaceAllString(places.ReplaceAllString(code, "$2"), "$2"))
 }
 
 // values adds the texts and numbers in a test that say something.

@@ -1,7 +1,6 @@
 package gaming
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -44,13 +43,13 @@ func (f *finder) configuration() {
 			case zeroExit.MatchString(l.bare) && f.endsEarly(s, i):
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
 			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+l.code) && !harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
-				f.add(event.FactTestConfig, s, i, f.red, "this can let fewer tests run: "+shown)
+				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)
 			}
 		}
 		if was != nil && s.class == fileclass.TestConfig {
 			f.thresholds(was, s)
 		}
-		if path.Base(s.path) == "package.json" {
+		if was != nil && path.Base(s.path) == "package.json" {
 			f.packageScripts(was, s)
 		}
 	}
@@ -117,19 +116,39 @@ func (f *finder) thresholds(was, is *source) {
 
 // packageScripts finds scripts that run something else than before.
 func (f *finder) packageScripts(was, is *source) {
-	if was == nil {
-		return
-	}
-	var before, now struct {
-		Scripts map[string]string `json:"scripts"`
-	}
-	if json.Unmarshal([]byte(was.text), &before) != nil || json.Unmarshal([]byte(is.text), &now) != nil {
-		return
-	}
+	before, now := was.scripts(), is.scripts()
 	for _, name := range []string{"test", "check", "lint", "build", "typecheck"} {
-		if a, b := before.Scripts[name], now.Scripts[name]; a != "" && a != b {
-			at := strings.Count(is.text[:max(strings.Index(is.text, `"`+name+`"`), 0)], "\n")
-			f.add(event.FactTestConfig, is, at, false, fmt.Sprintf("the script %s was %.100q and is %.100q", name, a, b))
+		if a, b := before[name], now[name]; a != "" && a != b {
+			f.add(event.FactTestConfig, is, is.lineWith(`"`+name+`"`), false, fmt.Sprintf("the script %s was %.100q and is %.100q", name, a, b))
 		}
 	}
 }
+
+// leavesOut reports whether a setting names some of the tests, or is a hook that chooses them.
+func (f *finder) leavesOut(code string) bool {
+	if choosing.MatchString(code) {
+		return true
+	}
+	for _, r := range runners {
+		if r.command.MatchString(code) {
+			return false // see narrowed
+		}
+	}
+	for _, token := range settingValue.FindAllString(code, -1) {
+		token = strings.Trim(token, "./*")
+		if len(token) < 3 {
+			continue
+		}
+		for _, c := range f.before {
+			if strings.Contains(c.path, token) && !strings.HasPrefix(token, "test") || strings.HasSuffix(c.name, token) || strings.HasPrefix(path.Base(c.path), token) && len(token) > 5 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	choosing     = regexp.MustCompile(`\bpytest_(?:collection_modifyitems|ignore_collect|runtest_setup)\b|continue-on-error:\s*true|allow_failure:\s*true|\bskipTests\b|testFailureIgnore|ignoreFailures|\|\|\s*(?:true|:|exit 0)|--exit-zero|--collect-only|--no-run\b`)
+	settingValue = regexp.MustCompile(`[\w./*-]+`)
+)

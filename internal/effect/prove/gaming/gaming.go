@@ -40,10 +40,13 @@ func Find(in Input) []event.GamingFact {
 	f.red = in.Tests != nil && len(in.Tests.Failed) > 0 && !in.Tests.Invalid && in.Tests.Error == ""
 	f.before, f.now = casesOf(f.start), casesOf(f.claimed)
 	f.removedNames = removedNames(f.start, f.claimed)
+	names := definedNames(f.start)
+	f.weightBefore, f.weightNow = weights(f.before, names), weights(f.now, names)
 	f.comparedTests()
 	f.vacuousTests()
 	f.commands()
 	f.configuration()
+	f.narrowed()
 	f.copiedValues()
 	f.programs()
 	f.snapshots()
@@ -58,8 +61,10 @@ type finder struct {
 	red            bool            // the tests of the start fail over the claimed program
 	removedNames   map[string]bool // that the program defined and has no more
 	searched       int             // tests that were searched for under another name
-	facts          []event.GamingFact
-	seen           map[event.GamingFact]bool
+	// How much the tests check, by what of the program they mention.
+	weightBefore, weightNow map[string]weight
+	facts                   []event.GamingFact
+	seen                    map[event.GamingFact]bool
 }
 
 func (f *finder) add(kind event.FactKind, s *source, line int, weakens bool, text string) {

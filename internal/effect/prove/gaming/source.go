@@ -278,7 +278,7 @@ func removedNames(start, claimed []*source) map[string]bool {
 				continue
 			}
 			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = plain(v); len(v) > 3 && word.FindString(v) == v {
+				if v = strings.Trim(plain(v), "-./: "); len(v) > 2 && word.FindString(v) == v {
 					names[v] = true
 				}
 			}

@@ -16,9 +16,11 @@ var (
 	tautology = regexp.MustCompile(`\b(?:assert|expect|assertTrue|ok)\b.*(?:\bor True\b|\|\|\s*true\b|\bor 1\b)|\b(?:assert|expect|ok|assertTrue)\b.*(?:\blen\([^()]*(?:\([^()]*\))?\)|\.length|\.size\(\))\s*(?:>=|\)\.toBeGreaterThanOrEqual\()\s*0\b|\bassertGreaterEqual\(\s*len\(.*\),\s*0\)|` +
 		`\bisinstance\([^()]*,\s*object\)|^\s*assert\s*\(.+,\s*(?:f?["']).*\)\s*$|\bis not None or\b.*\bis None\b`)
 	shellTrue = regexp.MustCompile(`\|\|\s*(?:true|:|echo\b[^|&;]*|exit 0|return 0)\s*(?:;|$|\))|\[\[?\s+(?:1|true)\s+(?:=|==|-eq)\s+(?:1|true)\s+\]\]?|\s-n\s+"?\w+\$|\$\{#\w+\}"?\s+-ge\s+0\b`)
-	shellPair = regexp.MustCompile(`(?:\btest|\[\[?)\s+(\S+)\s+(?:=|==|-eq)\s+(\S+)`)
-	shellBoth = regexp.MustCompile(`\[\[?\s+(.+?)\s+=\s+(.+?)\s+\]\]?\s*\|\|\s*\[\[?\s+(.+?)\s+!=\s+(.+?)\s+\]`)
-	pairOf    = regexp.MustCompile(`(?:assert_?Equals?|assert_equal|assertIs|assertSame|assertListEqual|assertDictEqual|assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|same|is)|(?:assert|require)\.Equal|` +
+	// shellCheck is a command whose exit status says something of the program.
+	shellCheck = regexp.MustCompile(`\[\[?\s|\b(?:test|diff|cmp|grep|sh|bash|assert\w*|check\w*|expect\w*)\s`)
+	shellPair  = regexp.MustCompile(`(?:\btest|\[\[?)\s+(\S+)\s+(?:=|==|-eq)\s+(\S+)`)
+	shellBoth  = regexp.MustCompile(`\[\[?\s+(.+?)\s+=\s+(.+?)\s+\]\]?\s*\|\|\s*\[\[?\s+(.+?)\s+!=\s+(.+?)\s+\]`)
+	pairOf     = regexp.MustCompile(`(?:assert_?Equals?|assert_equal|assertIs|assertSame|assertListEqual|assertDictEqual|assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|same|is)|(?:assert|require)\.Equal|` +
 		`assert_eq!|(?:EXPECT|ASSERT)_EQ|Assert\.(?:Equal|AreEqual)|XCTAssertEqual|t\.(?:is|equal|deepEqual|same))\(\s*(?:t,\s*)?(.+)\)`)
 	comparison = regexp.MustCompile(`\b(?:assert|if)\s*\(?\s*([^=!<>]+?)\s*(?:===?|!==?)\s*([^=!<>{,:]+?)\s*\)?\s*(?:[,:{;].*)?$`)
 	expectPair = regexp.MustCompile(`\bexpect\((.+)\)\.(?:toBe|toEqual|toStrictEqual|to\.equal|to\.eql|to\.deep\.equal)\((.+)\)`)
@@ -48,21 +50,22 @@ func (f *finder) vacuousTests() {
 		if bodies[c.key()+"\n"+c.code()] {
 			continue
 		}
-		if len(c.asserts) == 0 && c.skipped == "" {
+		if len(c.asserts)+len(c.empty) == 0 && c.skipped == "" {
 			f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s has no assertion", c.title()))
 			continue
 		}
 		if len(program) > 0 && !used[c.source] && find(f.start, c.path) == nil {
 			f.add(event.FactTestsVacuous, c.source, -1, false, "the tests of this file use nothing of the program")
 		}
-		for i := c.from; i < c.to; i++ {
-			if l := c.lines[i]; l.indent >= 0 && !before[normal(l.code)] {
-				if text := c.vacuous(i); text != "" {
-					f.add(event.FactTestsVacuous, c.source, i, false, text)
-				}
+		for _, i := range c.empty {
+			text := c.vacuous(i)
+			if text == "" {
+				text = fmt.Sprintf("the test %s hides its failure: %.80s", c.title(), strings.TrimSpace(c.lines[i].code))
+			} else if before[normal(c.lines[i].code)] {
+				continue
 			}
+			f.add(event.FactTestsVacuous, c.source, i, false, text)
 		}
-		f.swallowed(c, before)
 		f.mocks(c, before)
 	}
 }
@@ -97,7 +100,7 @@ func (c *testCase) vacuous(at int) string {
 	isShell := hashComments[c.ext] && dialects[c.ext].header == shellCase.header || c.ext == ".zsh"
 	switch {
 	case isShell:
-		if shellTrue.MatchString(l.code) && (c.isAssertion(at) || !harmless.MatchString(l.bare)) {
+		if at := shellTrue.FindStringIndex(l.code); at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") {
 			return "this cannot fail: " + shown
 		}
 		if m := shellPair.FindStringSubmatch(l.code); m != nil && m[1] == m[2] {
@@ -159,36 +162,50 @@ func arguments(text string) (args []string) {
 	return append(args, text[from:])
 }
 
-// swallowed finds assertions whose failure a handler hides.
-func (f *finder) swallowed(c *testCase, before map[string]bool) {
-	for i := c.from; i < c.to; i++ {
-		if l := c.lines[i]; l.indent < 0 || !trying.MatchString(l.bare) {
-			continue
+// swallows returns the line that hides the failure of the assertions in a block that begins on a
+// line, or at if none does: a handler without an answer, or the end of a goroutine of Go that the
+// test does not wait for.
+func (c *testCase) swallows(at int) int {
+	l := c.lines[at]
+	background := c.ext == ".go" && goroutine.MatchString(l.bare)
+	if !background && !trying.MatchString(l.bare) {
+		return at
+	}
+	end := c.blockEnd(at)
+	asserts := false
+	for j := at + 1; j < end; j++ {
+		asserts = asserts || c.lines[j].indent >= 0 && c.isAssertion(j) && !strings.Contains(c.lines[j].code, ".fail(")
+	}
+	if end >= c.to || !asserts {
+		return at
+	}
+	if background {
+		for j := c.from; j < c.to; j++ {
+			if waits.MatchString(c.lines[j].bare) {
+				return at
+			}
 		}
-		end := c.blockEnd(i)
-		asserts := false
-		for j := i + 1; j < end; j++ {
-			asserts = asserts || c.lines[j].indent >= 0 && c.isAssertion(j) && !strings.Contains(c.lines[j].code, ".fail(")
-		}
-		if end >= c.to || !asserts {
-			continue
-		}
-		m := handler.FindStringSubmatch(c.lines[end].bare)
-		if m == nil || before[normal(c.lines[end].code)] && before[normal(c.lines[i].code)] && find(f.start, c.path) != nil && strings.Contains(find(f.start, c.path).text, c.lines[end].code) {
-			continue
-		}
-		if m[1] != "" && !strings.Contains(m[1], "AssertionError") && !strings.Contains(m[1], "Exception") {
-			continue // a handler of an error that no assertion raises
-		}
-		answered := false
-		for j := end; j < c.blockEnd(end); j++ {
-			answered = answered || j > end && raisesBack.MatchString(c.lines[j].bare) || j == end && strings.Contains(c.lines[j].bare, "throw")
-		}
-		if !answered {
-			f.add(event.FactTestsVacuous, c.source, end, false, fmt.Sprintf("the test %s hides its failure: %.80s", c.title(), strings.TrimSpace(c.lines[end].code)))
+		return end
+	}
+	m := handler.FindStringSubmatch(c.lines[end].bare)
+	if m == nil || m[1] != "" && !strings.Contains(m[1], "AssertionError") && !strings.Contains(m[1], "Exception") {
+		return at // a handler of an error that no assertion raises
+	}
+	if strings.Contains(c.lines[end].bare, "throw") {
+		return at
+	}
+	for j := end + 1; j < c.blockEnd(end); j++ {
+		if raisesBack.MatchString(c.lines[j].bare) {
+			return at
 		}
 	}
+	return end
 }
+
+var (
+	goroutine = regexp.MustCompile(`^\s*go func\(`)
+	waits     = regexp.MustCompile(`\.Wait\(|<-|\bselect\b|time\.Sleep|synctest|\.Join\(`)
+)
 
 // mocks finds assertions on what a substitute was made to return.
 func (f *finder) mocks(c *testCase, before map[string]bool) {
