@@ -203,7 +203,7 @@ func (r *run) mutants(ctx context.Context) error {
 			if err := reset(); err != nil {
 				return err
 			}
-			return r.apply(m)
+			return r.apply(ctx, m)
 		}, r.quickest(), func(so event.ProofTried) bool {
 			// When one is killed, the rest can only add a first failure.
 			return so.Invalid || len(so.Failed) > 0 && !slices.ContainsFunc(r.green(), func(i int) bool {

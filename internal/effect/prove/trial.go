@@ -255,8 +255,17 @@ func (r *run) reset(ctx context.Context, tree string) error {
 	return nil
 }
 
-// apply writes a mutant into the tree. Nothing but a regular file is written to.
-func (r *run) apply(m event.Mutant) error {
+// apply writes a mutant into the tree, and commits it: a guardrail may look for changes that are not
+// committed. Nothing but a regular file is written to.
+func (r *run) apply(ctx context.Context, m event.Mutant) error {
+	if err := r.write(m); err != nil {
+		return err
+	}
+	_, err := r.tree.Git().Read(ctx, "commit", "--quiet", "--all", "--no-verify", "--no-gpg-sign", "--message=A mutant.")
+	return err
+}
+
+func (r *run) write(m event.Mutant) error {
 	root, err := os.OpenRoot(r.tree.Root)
 	if err != nil {
 		return err
