@@ -14,11 +14,14 @@ type testCase struct {
 	from, to int // its lines: the first is its header
 	marks    int // the first line of its decorators
 	asserts  []int
-	rows     []int  // of the tables in it
-	empty    []int  // lines with assertions that cannot fail, or with what hides a failure
-	skipped  string // why it does not run, if so
-	skipAt   int
-	always   bool // that does not depend on where it runs
+	rows     []int // of the tables in it
+	empty    []int // lines with assertions that cannot fail, or with what hides a failure
+	dead     map[int]bool
+	// condition is the one under which the test is skipped.
+	condition string
+	skipped   string // why it does not run, if so
+	skipAt    int
+	always    bool // that does not depend on where it runs
 }
 
 // A dialect is how tests look in a language.
@@ -159,6 +162,7 @@ func checks(s *source) bool {
 
 // count finds the assertions of a test. One that cannot fail is none.
 func (c *testCase) count() {
+	c.dead = map[int]bool{}
 	for i := c.from; i < c.to; i++ {
 		l := c.lines[i]
 		if l.indent < 0 {
@@ -166,12 +170,14 @@ func (c *testCase) count() {
 		}
 		if end := c.swallows(i); end > i {
 			c.empty = append(c.empty, end)
-			i = end
+			for ; i < end; i++ {
+				c.dead[i] = true
+			}
 			continue
 		}
 		switch {
 		case c.vacuous(i) != "":
-			c.empty = append(c.empty, i)
+			c.empty, c.dead[i] = append(c.empty, i), true
 		case c.isAssertion(i) && (i > c.from || c.name == c.path || bodyInHeader(l.bare)):
 			c.asserts = append(c.asserts, i)
 		case i > c.from && tableRow.MatchString(l.code):
@@ -191,6 +197,17 @@ func bodyInHeader(bare string) bool {
 		}
 	}
 	return false
+}
+
+// assertCode is the code of an assertion, in Go with the condition before it.
+func (c *testCase) assertCode(at int) string {
+	code := c.lines[at].code
+	for i := at - 1; c.ext == ".go" && !strings.Contains(code, "if ") && i > max(c.from, at-3); i-- {
+		if strings.Contains(c.lines[i].code, "if ") {
+			return c.lines[i].code + " " + strings.TrimSpace(code)
+		}
+	}
+	return code
 }
 
 // checksThat is how many checks the test makes: each row of a table is one.

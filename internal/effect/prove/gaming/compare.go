@@ -134,7 +134,10 @@ func sameStem(a, b string) bool {
 }
 
 // A weight is how much tests check.
-type weight struct{ checks, exact int }
+type weight struct {
+	checks, exact int
+	values        map[string]bool
+}
 
 // weights returns how much the tests that run check, by the names of the program that they mention,
 // and in all.
@@ -150,6 +153,10 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 			if w == "" || names[w] {
 				sum := all[w]
 				sum.checks += c.checksThat()
+				if sum.values == nil {
+					sum.values = map[string]bool{}
+				}
+				c.values(sum.values)
 				sum.exact += max(c.exact(), min(len(c.rows), c.checksThat()))
 				all[w] = sum
 			}
@@ -175,9 +182,13 @@ func (f *finder) coveredLess(was *testCase) bool {
 	}
 	return slices.ContainsFunc(about, func(w string) bool {
 		a, b := f.weightBefore[w], f.weightNow[w]
-		return b.checks < a.checks || b.exact < a.exact
+		return (b.checks < a.checks || b.exact < a.exact) && !replaced(a.values, b.values)
 	})
 }
+
+// replaced reports whether tests have at least as many values as before: they check
+// something else then.
+func replaced(before, now map[string]bool) bool { return len(now) >= len(before) }
 
 // aboutRemoved reports whether a test is about something that is gone from the program.
 func (f *finder) aboutRemoved(c *testCase) bool {
@@ -209,7 +220,7 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 		f.add(event.FactTestsWeakened, is.source, is.from, f.red && f.coveredLess(was), text)
 	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
 		at := is.firstLoose(was)
-		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.lines[at].code)))
+		f.add(event.FactTestsWeakened, is.source, at, f.red && f.coveredLess(was), fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.assertCode(at))))
 	default:
 		f.tolerances(was, is, hides)
 	}
@@ -219,14 +230,14 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 	have := map[string]bool{}
 	for _, i := range slices.Concat(is.asserts, is.rows) {
-		have[normal(is.lines[i].code)] = true
+		have[normal(is.assertCode(i))] = true
 	}
 	for _, i := range slices.Concat(was.asserts, was.rows) {
-		if have[normal(was.lines[i].code)] {
+		if have[normal(was.assertCode(i))] {
 			continue
 		}
 		values := map[string]bool{}
-		addValues(was.lines[i].code, values)
+		addValues(was.assertCode(i), values)
 		missing := len(values) == 0
 		for v := range values {
 			missing = missing || !checked[v]
@@ -241,12 +252,13 @@ func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 var (
 	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex`)
 	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
+	sizes     = regexp.MustCompile(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray`)
 	tolerance = regexp.MustCompile(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
 )
 
 func (c *testCase) exact() (n int) {
 	for _, i := range c.asserts {
-		if code := c.lines[i].code; exactly.MatchString(code) && !tolerance.MatchString(code) {
+		if code := c.assertCode(i); exactly.MatchString(code) && !vague(code) {
 			n++
 		}
 	}
@@ -254,9 +266,12 @@ func (c *testCase) exact() (n int) {
 }
 
 func (c *testCase) isLoose(at int) bool {
-	code := c.lines[at].code
-	return loosely.MatchString(code) && (!exactly.MatchString(code) || tolerance.MatchString(code))
+	code := c.assertCode(at)
+	return loosely.MatchString(code) && (!exactly.MatchString(code) || vague(code))
 }
+
+// vague reports whether a comparison is of how much or near what, rather than of what.
+func vague(code string) bool { return tolerance.MatchString(code) || sizes.MatchString(code) }
 
 func (c *testCase) loose() (n int) {
 	for _, i := range c.asserts {
@@ -271,10 +286,10 @@ func (c *testCase) loose() (n int) {
 func (c *testCase) firstLoose(was *testCase) int {
 	had := map[string]bool{}
 	for _, i := range was.asserts {
-		had[normal(was.lines[i].code)] = true
+		had[normal(was.assertCode(i))] = true
 	}
 	for _, i := range c.asserts {
-		if c.isLoose(i) && !had[normal(c.lines[i].code)] {
+		if c.isLoose(i) && !had[normal(c.assertCode(i))] {
 			return i
 		}
 	}
@@ -326,7 +341,7 @@ func withoutSlack(code string) string {
 // values adds the texts and numbers in a test that say something.
 func (c *testCase) values(to map[string]bool) {
 	for i := c.from; i < c.to; i++ {
-		if i > c.from || c.name == c.path {
+		if (i > c.from || c.name == c.path) && !c.dead[i] {
 			addValues(c.lines[i].code, to)
 		}
 	}

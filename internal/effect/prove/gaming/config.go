@@ -23,6 +23,7 @@ var (
 		`\batexit\.register\(.*(?:_exit|exit)|\b(?:report|rep|outcome|result)\.(?:outcome|_?result)\s*=\s*["']?passed|\.force_result\(|\b(?:unittest\.)?(?:\w*TestCase|case)\.(?:assert\w+|fail\w*|run)\s*=|\bsetattr\(\s*(?:unittest\.)?\w*TestCase|` +
 		`\bassert\.\w+\s*=\s*(?:\(|function|async|_|noop|jest|vi)|\bglobal(?:This)?\.(?:expect|it|test|describe|assert)\s*=|\bTestResult\.(?:addFailure|addError|wasSuccessful)\s*=|\bdef (?:addFailure|addError)\b|\bmonkeypatch\.setattr\(.*assert|\bbuiltins\.\w+\s*=|` +
 		`\bm\.Run\(\)\s*;?\s*os\.Exit\(0\)|\bdef wasSuccessful\b|\bunittest\.main\(.*exit\s*=\s*False`)
+	hooks    = regexp.MustCompile(`^\s*def (?:load_tests|pytest_collection_modifyitems|pytest_ignore_collect|pytest_runtest_(?:protocol|call|makereport))\b|^\s*collect_ignore(?:_glob)?\s*=|^\s*__test__\s*=\s*False`)
 	zeroExit = regexp.MustCompile(`\b(?:os\.Exit|process\.exit|sys\.exit|std::process::exit|System\.exit|exit)\(\s*0?\s*\)`)
 )
 
@@ -42,6 +43,8 @@ func (f *finder) configuration() {
 				f.add(event.FactTestConfig, s, i, true, "the result of the tests is set: "+shown)
 			case zeroExit.MatchString(l.bare) && f.endsEarly(s, i):
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
+			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code):
+				f.add(event.FactTestConfig, s, i, f.red, "this chooses which tests run: "+shown)
 			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+l.code) && !harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
 				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)
 			}

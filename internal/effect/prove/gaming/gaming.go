@@ -40,6 +40,7 @@ func Find(in Input) []event.GamingFact {
 	f.red = in.Tests != nil && len(in.Tests.Failed) > 0 && !in.Tests.Invalid && in.Tests.Error == ""
 	f.before, f.now = casesOf(f.start), casesOf(f.claimed)
 	f.removedNames = removedNames(f.start, f.claimed)
+	f.conditions()
 	names := definedNames(f.start)
 	f.weightBefore, f.weightNow = weights(f.before, names), weights(f.now, names)
 	f.comparedTests()

@@ -72,8 +72,11 @@ func (c *testCase) skippedInBody() {
 		case skipCall.MatchString(l.bare) || skipCall.MatchString(l.code) && !assertion.MatchString(l.bare):
 			c.skipped, c.skipAt, c.always = "is skipped", i, atTop || c.certain(i)
 			if !c.always {
-				c.skipped = "is skipped under a condition"
+				c.skipped, c.condition = "is skipped under a condition", c.around(i)
 			}
+			return
+		case oneLineReturn.MatchString(l.code) && c.assertsAfter(i) && !c.assertsBefore(i), earlyReturn.MatchString(l.bare) && envName.MatchString(c.around(i)) && c.assertsAfter(i) && !c.assertsBefore(i):
+			c.skipped, c.skipAt, c.condition = "returns under a condition before its first assertion", i, c.around(i)
 			return
 		case earlyReturn.MatchString(l.bare) && (atTop || c.certain(i)) && c.assertsAfter(i) && !c.assertsBefore(i):
 			c.skipped, c.skipAt, c.always = "returns before its first assertion", i, true
@@ -101,14 +104,50 @@ func (c *testCase) assertsBefore(at int) bool {
 
 // certain reports whether the condition around a line holds nearly everywhere.
 func (c *testCase) certain(at int) bool {
-	for i := at; i > c.from; i-- {
+	code := c.around(at)
+	return falseCondition.MatchString(code) || hereCondition.MatchString(code)
+}
+
+// around returns the condition around a line, which may be on it.
+func (c *testCase) around(at int) string {
+	for i := at; i > c.from || i == c.from && c.name == c.path; i-- {
 		l := c.lines[i]
 		if l.indent < 0 || i < at && l.indent >= c.lines[at].indent || i == at && !strings.Contains(l.bare, "if") {
+			if i == 0 {
+				break
+			}
 			continue
 		}
-		return falseCondition.MatchString(l.bare) || hereCondition.MatchString(l.code)
+		return l.code
 	}
-	return false
+	return ""
+}
+
+var (
+	oneLineReturn = regexp.MustCompile(`^\s*if\b.*\b(?:env\b|environ|[gG]et[eE]nv).*\breturn\s*;?\s*\}?$`)
+	envName       = regexp.MustCompile(`(?:process\.env\.|environ(?:\.get)?[\[(]\s*["']|[gG]et[eE]nv\(\s*["']|\$\{?)([A-Z][A-Z0-9_]{2,})`)
+	isUnset       = regexp.MustCompile(`!\s*process\.env|\bnot\s+os\.|==\s*""|is None|===?\s*undefined|\s-z\s|!==?\s*["'](?:1|true|yes|on)`)
+)
+
+// conditions decides on the conditions of skips that depend on how the guardrails start the tests: a
+// flag, and variables that nothing sets.
+func (f *finder) conditions() {
+	var commands strings.Builder
+	for _, guardrail := range f.Guardrails {
+		commands.WriteString(guardrail + "\n" + strings.Join(f.leaves(guardrail, f.claimed, deepest), "\n") + "\n")
+	}
+	for _, c := range f.now {
+		if c.skipped == "" || c.always || c.condition == "" {
+			continue
+		}
+		m := envName.FindStringSubmatch(c.condition)
+		switch {
+		case strings.Contains(c.condition, "testing.Short()"):
+			c.always = strings.Contains(commands.String(), "-short")
+		case m != nil && isUnset.MatchString(c.condition):
+			c.always = !strings.Contains(commands.String(), m[1])
+		}
+	}
 }
 
 // skipsAll says why no test of the file runs, if that is so.
