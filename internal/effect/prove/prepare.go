@@ -41,11 +41,8 @@ func (r *run) prepare(ctx context.Context) (bool, error) {
 	if err := r.copyDependencies(ctx); err != nil {
 		return false, err
 	}
-	if r.Worktree.Setup != "" {
-		if o, err := r.shell(ctx, r.Worktree.Setup); err != nil || !o.ok {
-			if err == nil {
-				err = fmt.Errorf("worktree.setup exits with %d", o.code)
-			}
+	if r.Worktree.Setup != "" { // what fails without it says so in its control
+		if _, err := r.shell(ctx, r.Worktree.Setup); err != nil {
 			return false, err
 		}
 	}

@@ -179,7 +179,7 @@ func TestMutantThatDoesNotBuild(t *testing.T) {
 // The person's work tree, index and refs are as they were.
 func TestPersonsTreeIsLeftAlone(t *testing.T) {
 	p := honest(t, "sh test_price.sh", "echo x >> price.sh; echo x > new; git add -A; git commit -qm x; git tag x", `echo x >> "`+"$ROOT"+`/planted"`)
-	p.cfg.Env = append(os.Environ(), "ROOT="+p.Dir)
+	p.cfg.Env = append(os.Environ(), "ROOT="+p.Dir, "GIT_DIR="+p.Dir+"/.git", "GIT_INDEX_FILE="+p.Dir+"/.git/index")
 	state := func() string {
 		var files strings.Builder
 		testgit.Must(t, filepath.WalkDir(p.Dir, func(path string, entry os.DirEntry, err error) error {

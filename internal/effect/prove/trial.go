@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/prove/mutant"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -62,10 +63,7 @@ func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome,
 func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	head, tail := process.Head{Max: maxOutput}, process.Tail{Max: maxOutput}
 	out := io.MultiWriter(&head, &tail)
-	env := slices.Clone(r.Env)
-	if env == nil {
-		env = os.Environ()
-	}
+	env := repo.In(r.tree.Root, r.Env...).Env // a hook of git may have started ralph: it names the person's repository
 	for i, entry := range env {
 		env[i] = r.moved(entry)
 	}
