@@ -95,23 +95,24 @@ func (f *finder) gone(was *testCase, checked map[string]bool) {
 	f.add(event.FactTestsRemoved, was.source, was.from, hides, text)
 }
 
-// renamed finds a function or file that has the name of the test, and is none.
+// renamed finds a function or file that has the name and the code of the test, and is none.
 func (f *finder) renamed(was *testCase) (*source, int) {
 	if f.searched++; f.searched > mostTables {
 		return nil, 0
 	}
 	base := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(was.name), "test"), "_")
+	begins := normal(was.lines[min(was.next(was.from), len(was.lines)-1)].code)
 	for _, s := range f.claimed {
-		if s.class == fileclass.Test || strings.HasPrefix(s.path, was.path) {
-			for i, l := range s.lines {
-				if l.indent >= 0 && len(base) > 4 && definition.MatchString(l.bare) && strings.Contains(strings.ToLower(l.bare), base) && !f.had(s.path, l.code) &&
-					dialects[s.ext].header != nil && nameIn(dialects[s.ext].header, l.code) == "" {
-					return s, i
-				}
-			}
-		}
-		if (s.class != fileclass.Test || dialects[s.ext].header == nil) && find(f.start, s.path) == nil && strings.Contains(normal(s.text), normal(was.lines[was.from].code)) && sameStem(s.path, was.path) {
+		header := dialects[s.ext].header
+		isTest := s.class == fileclass.Test && header != nil
+		if !isTest && find(f.start, s.path) == nil && sameStem(s.path, was.path) && strings.Contains(normal(s.text), normal(was.lines[was.from].code)) {
 			return s, -1
+		}
+		for i, l := range s.lines {
+			if isTest && l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
+				!f.had(s.path, l.code) && nameIn(header, l.code) == "" && s.next(i) < len(s.lines) && normal(s.lines[s.next(i)].code) == begins {
+				return s, i
+			}
 		}
 	}
 	return nil, 0
@@ -144,7 +145,7 @@ type weight struct {
 func weights(cases []*testCase, names map[string]bool) map[string]weight {
 	all := map[string]weight{}
 	for _, c := range cases {
-		if c.skipped != "" && c.always {
+		if c.skipped != "" && c.always || len(c.asserts) == 0 {
 			continue
 		}
 		words := c.words()
@@ -217,10 +218,10 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	switch {
 	case is.checksThat() < was.checksThat() && len(lost) > 0:
 		text := fmt.Sprintf("the test %s had %s and has %d", is.title(), units.Quantity(was.checksThat(), "check"), is.checksThat())
-		f.add(event.FactTestsWeakened, is.source, is.from, f.red && f.coveredLess(was), text)
+		f.add(event.FactTestsWeakened, is.source, is.from, hides && (is.checksThat() == 0 || f.coveredLess(was)), text)
 	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
 		at := is.firstLoose(was)
-		f.add(event.FactTestsWeakened, is.source, at, f.red && f.coveredLess(was), fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.assertCode(at))))
+		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.assertCode(at))))
 	default:
 		f.tolerances(was, is, hides)
 	}

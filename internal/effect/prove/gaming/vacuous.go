@@ -46,10 +46,12 @@ func (f *finder) vacuousTests() {
 	}
 	program := definedNames(f.claimed)
 	used := f.filesUsing(program)
+	changed := false
 	for _, c := range f.now {
 		if bodies[c.key()+"\n"+c.code()] {
 			continue
 		}
+		changed = true
 		if len(c.asserts)+len(c.empty) == 0 && c.skipped == "" {
 			f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s has no assertion", c.title()))
 			continue
@@ -68,7 +70,31 @@ func (f *finder) vacuousTests() {
 		}
 		f.mocks(c, before)
 	}
+	f.onlyTypes(changed)
 }
+
+// onlyTypes finds tests of which none compares a value.
+func (f *finder) onlyTypes(changed bool) {
+	var first *testCase
+	asserts := 0
+	for _, c := range f.now {
+		for _, i := range c.asserts {
+			if code := c.assertCode(i); !ofType.MatchString(code) || exactly.MatchString(ofType.ReplaceAllString(code, "")) {
+				return
+			}
+			asserts++
+			if first == nil {
+				first = c
+			}
+		}
+	}
+	if changed && asserts > 1 {
+		f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or whether there is something")
+	}
+}
+
+var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
+	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*`)
 
 // filesUsing returns the files of tests that mention something of the program.
 func (f *finder) filesUsing(program map[string]bool) map[*source]bool {

@@ -55,6 +55,7 @@ var (
 	givesAway  = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
 	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
 	shellToken = regexp.MustCompile(`[\w.+-]+`)
+	number     = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
 	structured = regexp.MustCompile(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
 )
 
@@ -86,8 +87,8 @@ func (f *finder) copied(t table, tested testedValues) {
 	}
 	var all, same []entry
 	for _, e := range t.entries {
-		if ordinaries(e.in) && ordinaries(e.out) || e.branch && ordinaries(e.in) {
-			continue
+		if ordinaries(e.in) && ordinaries(e.out) || e.branch && ordinaries(e.in) || !e.branch && len(e.out) == 0 {
+			continue // a set is no table
 		}
 		all = append(all, e)
 		if tested.has(e) {
@@ -117,33 +118,25 @@ func ordinaries(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return !ordinary[v] })
 }
 
-// looksComputed reports whether the entries are results of a computation rather than names of
+// looksComputed reports whether most entries are results of a computation rather than names of
 // things: a person writes no table of these.
 func looksComputed(entries []entry) bool {
-	n := 0
-	numbers, highest, smallKeys := 0, 0.0, true
-	outs := map[string]bool{}
-	for i, e := range entries {
+	n, numbers, highest, small := 0, 0, 0.0, true
+	for _, e := range entries {
 		in, inNumber := number64(e.in)
 		out, outNumber := number64(e.out)
-		outs[strings.Join(e.out, " ")] = true
-		highest = max(highest, out)
-		smallKeys = smallKeys && inNumber && in <= 31
+		highest, small = max(highest, out), small && inNumber && in <= 31
 		switch {
-		case len(e.in) > 1:
-			n++
 		case inNumber && outNumber:
-			numbers++
 			if len(entries) == 1 && (in < 10 || out < 10) {
 				return false
 			}
-		case len(e.in) == 1 && len(e.out) >= 1 && (derived(e.in[0], strings.Join(e.out, "")) || !inNumber && structured.MatchString(e.in[0])):
+			numbers++
+		case len(e.in) > 1, derived(e.in[0], strings.Join(e.out, "")), !inNumber && structured.MatchString(e.in[0]):
 			n++
 		}
-		_ = i
 	}
-	// A table of days by month is one of numbers, too.
-	if numbers > 0 && len(outs) > 1-min(len(entries)-1, 1) && !(smallKeys && highest <= 31 && len(entries) >= 7) {
+	if !small || highest > 31 || len(entries) < 7 { // a table of days by month is one of numbers, too
 		n += numbers
 	}
 	return 2*n > len(entries)
@@ -349,9 +342,9 @@ func (f *finder) testedValues() testedValues {
 				}
 			}
 			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = plain(v); strings.Contains(v, " ") && len(v) < 200 {
-					for word := range strings.FieldsSeq(v) {
-						here[word] = true
+				if v = plain(v); strings.Contains(v, " ") && len(v) < 200 { // arguments of a command
+					for _, argument := range number.FindAllString(v, -1) {
+						here[argument] = true
 					}
 				}
 			}
