@@ -8,20 +8,26 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
 )
 
+// unreadScript is what Node prints when it loads a text that it cannot read, unlike one that a
+// program parses.
+const unreadScript = `SyntaxError: [^\n]*\n[#\s]*at (?:wrapSafe|internalCompileFunction|compileSourceTextModule|` +
+	`\S*ModuleLoader|\S*ModuleJob|new Script|Module\._compile)|SyntaxError: \S*FILE: |Transform failed|\[ERROR\]`
+
 // notBuilt are what compilers and interpreters print of a file that they cannot read, by extension.
 // FILE is its name.
 var notBuilt = map[string]string{
-	".go":   `(?m)^FAIL\s+\S+ \[(?:build|setup) failed\]|^vet: \S*FILE:\d+|^\S*FILE:\d+:\d+: (?:syntax error|undefined: |declared and not used|"\S+" imported and not used|missing return|cannot use |invalid operation|invalid argument|assignment mismatch|non-boolean|no new variables)`,
-	".py":   `(?m)^(?:E\s+)?(?:\w+\.)*(?:SyntaxError|IndentationError|TabError): `,
-	".js":   `(?m)^(?:\S*FILE:\d+[\s\S]*?\n)?(?:\[?\w*\s*)?SyntaxError: |Transform failed|\[ERROR\]`,
-	".ts":   `error TS\d+|(?m)^SyntaxError: |Transform failed|\[ERROR\]`,
+	".go": `(?m)^FAIL\s+\S+ \[(?:build|setup) failed\]|^vet: \S*FILE:\d+|^\S*FILE:\d+:\d+: (?:syntax error|undefined: |declared and not used|` +
+		`"\S+" imported and not used|missing return|cannot use |invalid operation|invalid argument|assignment mismatch|non-boolean|no new variables)`,
+	".py":   `File "[^"\n]*FILE", line \d+\n(?:[^\n]*\n){0,3}?(?:E\s+)?(?:SyntaxError|IndentationError|TabError): `,
+	".js":   unreadScript,
+	".ts":   `error TS\d+|` + unreadScript,
 	".sh":   `(?i)FILE: (?:line )?\d+: (?:syntax error|.*unexpected)`,
 	".rs":   `(?m)^error(?:\[E\d+\])?: [\s\S]*?--> \S*FILE:\d+|could not compile`,
 	".java": `FILE:\d+: error: |\[ERROR\] \S*FILE:\[\d+,\d+\]`,
 	".kt":   `(?m)^e: .*FILE`,
 	".c":    `FILE:\d+:\d+: (?:fatal )?error: `,
 	".cs":   `FILE\(\d+,\d+\): error CS\d+`,
-	".rb":   `FILE:\d+: syntax error|SyntaxError`,
+	".rb":   `FILE:\d+: .*(?:syntax error|\(SyntaxError\))`,
 	".php":  `Parse error: `,
 }
 
@@ -37,8 +43,8 @@ func init() {
 }
 
 // builds is a command that does nothing but build: what it refuses does not build.
-var builds = regexp.MustCompile(`^\s*(?:\w+=\S+\s+)*(?:go build|cargo (?:build|check)|(?:npx |node_modules/\.bin/)?tsc|make build|npm run (?:build|compile)|dotnet build|mvn \S*compile|gradle \S*compile\w*|` +
-	`javac|gcc|cc|clang|g\+\+|(?:ba)?sh -n|node --check|python3? -m (?:py_compile|compileall))\b[^;&|]*$`)
+var builds = regexp.MustCompile(`^\s*(?:\w+=\S+\s+)*(?:go build|cargo (?:build|check)|(?:npx |node_modules/\.bin/)?tsc|make build|npm run (?:build|compile)|` +
+	`dotnet build|mvn \S*compile|gradle \S*compile\w*|javac|gcc|cc|clang|g\+\+|(?:ba)?sh -n|node --check|python3? -m (?:py_compile|compileall))\b[^;&|]*$`)
 
 // doesNotBuild reports whether a command failed because a file of this name cannot be compiled or
 // read at all, so that nothing was tried.
