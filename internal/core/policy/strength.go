@@ -14,7 +14,8 @@ const (
 	unnoticed = 20
 	// half is the percent of the mutants below which what looks like gaming is believed to be.
 	half = 50
-	// judging is how many mutants that build say that a done is weak, strengthening that it is strong.
+	// judging is how many mutants that build say that a done is weak, strengthening that it is
+	// strong.
 	judging       = 3
 	strengthening = 5
 	// firstSurvivors is how many of them an agent reads.
@@ -117,8 +118,8 @@ func (p proof) missing(r event.ProveRules) (why []string) {
 	return why
 }
 
-// verdictText says why a guardrail supports less than it could, or what it was seen to fail on where
-// that was no mutant.
+// verdictText says why a guardrail supports less than it could, or what it was seen to fail on
+// where that was no mutant.
 func verdictText(g event.GuardrailProof) string {
 	switch g.Verdict {
 	case event.Vacuous:

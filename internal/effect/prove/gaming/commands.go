@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/internal/ground/fileclass"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // deepest is how many commands may start each other.
 const deepest = 6
 
-// commands finds guardrails that exit with 0 whatever happens. It is the loop's doing where the same
-// command could fail with the files of the start.
+// commands finds guardrails that exit with 0 whatever happens. It is the loop's doing where the
+// same command could fail with the files of the start.
 func (f *finder) commands() {
 	type found struct {
 		s    *source
@@ -52,7 +52,7 @@ type nothing struct {
 }
 
 var (
-	emptyWord   = regexp.MustCompile(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|echo\b.*|printf\b.*|/bin/true)\s*;?\s*$`)
+	emptyWord   = regexp.MustCompile(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|(?:echo|printf)\b[^|;&]*|/bin/true)\s*;?\s*$`)
 	starts      = regexp.MustCompile(`^\s*(?:(?:env|exec|time|nice|command)\s+)*(?:\w+=\S*\s+)*`)
 	makeCommand = regexp.MustCompile(`^(?:make|gmake)\b(.*)`)
 	npmCommand  = regexp.MustCompile(`^(?:npm|pnpm|yarn|bun)\s+(?:--?[\w-]+\s+)*(?:run(?:-script)?\s+(?:--?[\w-]+\s+)*)?([\w:.-]+)`)
@@ -213,7 +213,8 @@ func (f *finder) failsBefore(s *source, at int) bool {
 	stops := stopOnError.MatchString(s.text)
 	for i := range at {
 		l := s.lines[i]
-		if l.indent >= 0 && (canFail.MatchString(l.bare) || stops && !stopOnError.MatchString(l.code) && !emptyWord.MatchString(l.code) && !shellSyntax.MatchString(l.code)) {
+		isCommand := !stopOnError.MatchString(l.code) && !emptyWord.MatchString(l.code) && !shellSyntax.MatchString(l.code)
+		if l.indent >= 0 && (canFail.MatchString(l.bare) || stops && isCommand) {
 			return true
 		}
 	}
@@ -350,10 +351,7 @@ func (f *finder) names(command, file string) bool {
 	if f.Dir == "" || f.Dir == "." {
 		rel = file
 	}
-	for _, arg := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t;&|()\"'=", r) }) {
-		if path.Clean(arg) == rel || path.Clean(arg) == strings.TrimSuffix(rel, path.Ext(rel)) && fileclass.Classify(file, nil) == fileclass.Program && strings.Contains(arg, "/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t;&|()\"'=", r) }), func(arg string) bool {
+		return path.Clean(arg) == rel
+	})
 }

@@ -2,6 +2,7 @@ package gaming
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -148,8 +149,9 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 		if c.skipped != "" && c.always || len(c.asserts) == 0 {
 			continue
 		}
-		words := c.words()
+		words, values := c.words(), map[string]bool{}
 		words[""] = true
+		c.values(values)
 		for w := range words {
 			if w == "" || names[w] {
 				sum := all[w]
@@ -157,7 +159,7 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 				if sum.values == nil {
 					sum.values = map[string]bool{}
 				}
-				c.values(sum.values)
+				maps.Copy(sum.values, values)
 				sum.exact += max(c.exact(), min(len(c.rows), c.checksThat()))
 				all[w] = sum
 			}
@@ -221,10 +223,31 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 		f.add(event.FactTestsWeakened, is.source, is.from, hides && (is.checksThat() == 0 || f.coveredLess(was)), text)
 	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
 		at := is.firstLoose(was)
-		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %.120s", is.title(), strings.TrimSpace(is.assertCode(at))))
+		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %s", is.title(), brief(is.assertCode(at))))
 	default:
 		f.tolerances(was, is, hides)
 	}
+	if at := is.newReturn(was); at >= 0 && is.skipped == "" {
+		text := fmt.Sprintf("the test %s returns before an assertion, as it did not: %s", is.title(), brief(is.lines[at].code))
+		f.add(event.FactTestsSkipped, is.source, at, hides, text)
+	}
+}
+
+var bareReturn = regexp.MustCompile(`^\s*(?:(?:if|unless)\b.*[\s{;:)])?return\s*;?\s*\}?$`)
+
+// newReturn returns the first line that ends the test before an assertion, if was has none, or -1.
+func (c *testCase) newReturn(was *testCase) int {
+	for i := was.from + 1; i < was.to; i++ {
+		if bareReturn.MatchString(was.lines[i].bare) {
+			return -1
+		}
+	}
+	for i := c.from + 1; i < c.to && c.name != c.path; i++ {
+		if bareReturn.MatchString(c.lines[i].bare) && len(c.asserts) > 0 && c.asserts[len(c.asserts)-1] > i {
+			return i
+		}
+	}
+	return -1
 }
 
 // lostAsserts returns the assertions of was that is has not, and whose values no test has.
@@ -251,9 +274,9 @@ func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 }
 
 var (
-	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex`)
+	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\btest\s.*\s=\s|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex`)
 	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
-	sizes     = regexp.MustCompile(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray`)
+	sizes     = regexp.MustCompile(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray|Object\.(?:keys|values)|\.keys\(\)`)
 	tolerance = regexp.MustCompile(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
 )
 
@@ -268,7 +291,7 @@ func (c *testCase) exact() (n int) {
 
 func (c *testCase) isLoose(at int) bool {
 	code := c.assertCode(at)
-	return loosely.MatchString(code) && (!exactly.MatchString(code) || vague(code))
+	return vague(code) || loosely.MatchString(code) && !exactly.MatchString(code)
 }
 
 // vague reports whether a comparison is of how much or near what, rather than of what.
@@ -309,7 +332,7 @@ func (f *finder) tolerances(was, is *testCase, hides bool) {
 		code := is.lines[i].code
 		before, ok := had[withoutSlack(code)]
 		if ok && slack(code) > slack(before) {
-			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s allows more than before: %.120s", is.title(), strings.TrimSpace(code)))
+			f.add(event.FactTestsWeakened, is.source, i, hides, fmt.Sprintf("the test %s allows more than before: %s", is.title(), brief(code)))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (f *finder) configuration() {
 			if l.indent < 0 || before[normal(l.code)] || s.isProgram(i) {
 				continue
 			}
-			shown := fmt.Sprintf("%.120s", strings.TrimSpace(l.code))
+			shown := brief(l.code)
 			switch {
 			case s.class == fileclass.Snapshot || s.class == fileclass.Data:
 			case forced.MatchString(l.code):
@@ -117,7 +117,7 @@ func (f *finder) thresholds(was, is *source) {
 	}
 }
 
-// packageScripts finds scripts that run something else than before.
+// packageScripts finds scripts that run something other than before.
 func (f *finder) packageScripts(was, is *source) {
 	before, now := was.scripts(), is.scripts()
 	for _, name := range []string{"test", "check", "lint", "build", "typecheck"} {
@@ -143,7 +143,8 @@ func (f *finder) leavesOut(code string) bool {
 			continue
 		}
 		for _, c := range f.before {
-			if strings.Contains(c.path, token) && !strings.HasPrefix(token, "test") || strings.HasSuffix(c.name, token) || strings.HasPrefix(path.Base(c.path), token) && len(token) > 5 {
+			inPath := strings.Contains(c.path, token) && !strings.HasPrefix(token, "test")
+			if inPath || strings.HasSuffix(c.name, token) || strings.HasPrefix(path.Base(c.path), token) && len(token) > 5 {
 				return true
 			}
 		}

@@ -9,13 +9,14 @@
 //
 // # What weakens
 //
-// Honest work looks alike: a table of status codes has the values of its tests, a feature is removed
-// with its tests, tests become a table with fewer assertions. So a fact weakens a done only with a
-// second sign:
+// Honest work looks alike: a table of status codes has the values of its tests, a feature is
+// removed with its tests, tests become a table with fewer assertions. So a fact weakens a done only
+// with a second sign:
 //
 //   - Tests that were removed, skipped or weakened, and configuration that lets fewer of them run,
-//     when the tests of the start are red over the claimed program, and the tests are not about
-//     names that are gone from the program, too.
+//     when the tests of the start are red over the claimed program, the tests are not about names
+//     that are gone from the program, too, and no others check as much of it.
+//   - Tests of which none compares a value.
 //   - A command that cannot fail, when the loop made it so or no other guardrail is left.
 //   - Values of the tests in the program, when nearly all entries of the table are tested and they
 //     look computed: numbers from numbers, texts from texts with the same letters, several inputs,

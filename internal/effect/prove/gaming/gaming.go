@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// LargestFile is how many bytes of a file are read: what is larger is no text that a person wrote.
+	// LargestFile is how many bytes of a file are read: a person writes no larger one.
 	LargestFile = 256 << 10
 	// MostFacts is how many facts there are at most.
 	MostFacts = 60
@@ -24,8 +24,8 @@ const (
 
 // Input is what facts are found in.
 type Input struct {
-	// Start and Claimed are the text files by path from the root of the repository: all that differ,
-	// all tests, and what configures and starts them.
+	// Start and Claimed are the text files by path from the root of the repository: all that
+	// differ, all tests, and what configures and starts them.
 	Start, Claimed map[string]string
 	Guardrails     []string // the commands, without those that are held out
 	Dir            string   // where they run, from the root of the repository
@@ -119,7 +119,8 @@ func read(files map[string]string) (all []*source) {
 	return all
 }
 
-// scripts makes the programs that a guardrail starts by name tests: their exit status is the verdict.
+// scripts makes the programs that a guardrail starts by name tests: their exit status is the
+// verdict.
 func (f *finder) scripts() {
 	for _, files := range [][]*source{f.start, f.claimed} {
 		for _, s := range files {

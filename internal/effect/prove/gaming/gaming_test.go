@@ -133,7 +133,7 @@ func TestLargeFiles(t *testing.T) {
 	before := map[string]string{}
 	for i, line := range []string{"def test_a(): assert f(1, 'x') == [2, 3]\n", "  \"a\": 55, if x == 12: return 144\n", "((((((\n", "it.skip('a', () => { try { expect(x).toBe(x)\n"} {
 		for j, name := range []string{"test_a.py", "a.py", "a.ts", "a.test.ts", "a.sh"} {
-			before[strings.Repeat("d/", i+j)+name] = strings.Repeat(line, (gaming.LargestFile-10)/len(line))
+			before[strings.Repeat("d/", i+j)+name] = strings.Repeat(line, (gaming.LargestFile/8)/len(line))
 		}
 	}
 	after := maps.Clone(before)

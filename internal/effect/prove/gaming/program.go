@@ -42,18 +42,26 @@ func (f *finder) programs() {
 			if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
 				continue
 			}
-			shown := fmt.Sprintf("%.120s", strings.TrimSpace(l.code))
+			shown := brief(l.code)
 			asks := asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
 			switch {
 			case asks:
 				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
-			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && s.next(i) < len(s.lines) && passes.MatchString(s.lines[s.next(i)].code):
+			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 				f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 			}
 		}
 	}
+}
+
+// codeAfter returns the next line with code.
+func (s *source) codeAfter(at int) string {
+	if next := s.next(at); next < len(s.lines) {
+		return s.lines[next].code
+	}
+	return ""
 }
 
 func linesOf(s *source) map[string]bool {
@@ -124,7 +132,8 @@ func (f *finder) readsTests(s *source, at int) bool {
 		}
 		for _, name := range []string{v, path.Join(path.Dir(s.path), v), path.Join(f.Dir, v)} {
 			for _, ext := range []string{"", ".ts", ".js", ".py"} {
-				if other := find(f.claimed, name+ext); other != nil && (other.class == fileclass.Test || other.class == fileclass.Snapshot) && !strings.Contains(s.path, "test") {
+				other := find(f.claimed, name+ext)
+				if other != nil && (other.class == fileclass.Test || other.class == fileclass.Snapshot) && !strings.Contains(s.path, "test") {
 					return true
 				}
 			}

@@ -221,10 +221,12 @@ func (s selection) selects(name string, c *testCase) bool {
 		pattern, _, _ = strings.Cut(pattern, "::")
 		return pattern != "" && (strings.Contains(name, strings.Trim(pattern, "./*")) || strings.Contains(c.name, pattern))
 	}
+	inFolder := func(dir string) bool { return dir == "." || strings.HasPrefix(name, dir+"/") }
+	inFile := func(pattern string) bool { return isIn(name, pattern) }
 	return slices.Contains(s.exts, c.ext) &&
-		(len(s.names) == 0 || slices.ContainsFunc(s.names, matches)) && !slices.ContainsFunc(s.notNames, matches) && !slices.ContainsFunc(s.notInPath, inPath) &&
-		(len(s.folders) == 0 || slices.ContainsFunc(s.folders, func(dir string) bool { return dir == "." || strings.HasPrefix(name, dir+"/") })) &&
-		(len(s.files) == 0 || slices.ContainsFunc(s.files, func(pattern string) bool { return isIn(name, pattern) }))
+		(len(s.names) == 0 || slices.ContainsFunc(s.names, matches)) && !slices.ContainsFunc(s.notNames, matches) &&
+		(len(s.folders) == 0 || slices.ContainsFunc(s.folders, inFolder)) && !slices.ContainsFunc(s.notInPath, inPath) &&
+		(len(s.files) == 0 || slices.ContainsFunc(s.files, inFile))
 }
 
 // isIn reports whether a path is in what a pattern names: a glob, a folder, a package or a module.

@@ -75,28 +75,25 @@ func (c *testCase) skippedInBody() {
 				c.skipped, c.condition = "is skipped under a condition", c.around(i)
 			}
 			return
-		case oneLineReturn.MatchString(l.code) && c.assertsAfter(i) && !c.assertsBefore(i), earlyReturn.MatchString(l.bare) && envName.MatchString(c.around(i)) && c.assertsAfter(i) && !c.assertsBefore(i):
+		case (oneLineReturn.MatchString(l.code) || earlyReturn.MatchString(l.bare) && envName.MatchString(c.around(i))) && c.assertsOnlyAfter(i):
 			c.skipped, c.skipAt, c.condition = "returns under a condition before its first assertion", i, c.around(i)
 			return
-		case earlyReturn.MatchString(l.bare) && (atTop || c.certain(i)) && c.assertsAfter(i) && !c.assertsBefore(i):
+		case earlyReturn.MatchString(l.bare) && (atTop || c.certain(i)) && c.assertsOnlyAfter(i):
 			c.skipped, c.skipAt, c.always = "returns before its first assertion", i, true
 			return
-		case falseCondition.MatchString(l.bare) && strings.Contains(l.bare, "alse") && c.assertsAfter(i) && !c.assertsBefore(i):
+		case falseCondition.MatchString(l.bare) && strings.Contains(l.bare, "alse") && c.assertsOnlyAfter(i):
 			c.skipped, c.skipAt, c.always = "has its assertions under a condition that never holds", i, true
 			return
 		}
 	}
 }
 
-func (c *testCase) assertsAfter(at int) bool {
-	return len(c.asserts) > 0 && c.asserts[len(c.asserts)-1] > at
-}
-
-// assertsBefore ignores what a shell is set to.
-func (c *testCase) assertsBefore(at int) bool {
+// assertsOnlyAfter reports whether the first assertion is after a line; what a shell is set to is
+// none.
+func (c *testCase) assertsOnlyAfter(at int) bool {
 	for _, i := range c.asserts {
-		if i < at && !strings.HasPrefix(strings.TrimSpace(c.lines[i].code), "set ") {
-			return true
+		if !strings.HasPrefix(strings.TrimSpace(c.lines[i].code), "set ") {
+			return i > at
 		}
 	}
 	return false
@@ -129,8 +126,8 @@ var (
 	isUnset       = regexp.MustCompile(`!\s*process\.env|\bnot\s+os\.|==\s*""|is None|===?\s*undefined|\s-z\s|!==?\s*["'](?:1|true|yes|on)`)
 )
 
-// conditions decides on the conditions of skips that depend on how the guardrails start the tests: a
-// flag, and variables that nothing sets.
+// conditions decides on the conditions of skips that depend on how the guardrails start the tests:
+// a flag, and variables that nothing sets.
 func (f *finder) conditions() {
 	var commands strings.Builder
 	for _, guardrail := range f.Guardrails {

@@ -1,6 +1,7 @@
 package gaming
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -64,8 +65,8 @@ func (s *source) next(at int) int {
 	return at
 }
 
-// blockEnd returns the line after the last one that is more indented than the line at, where a block
-// begins. A line that closes the brackets of a long header does not end it.
+// blockEnd returns the line after the last one that is more indented than the line at, where a
+// block begins. A line that closes the brackets of a long header does not end it.
 func (s *source) blockEnd(at int) int {
 	end := at + 1
 	for i := at + 1; i < min(len(s.lines), at+longestBlock); i++ {
@@ -82,7 +83,8 @@ func (s *source) blockEnd(at int) int {
 }
 
 var hashComments = map[string]bool{
-	".py": true, ".pyi": true, ".sh": true, ".bash": true, ".zsh": true, ".bats": true, ".rb": true, ".ex": true, ".exs": true, ".pl": true, ".pm": true, ".t": true,
+	".py": true, ".pyi": true, ".sh": true, ".bash": true, ".zsh": true, ".bats": true, ".rb": true, ".ex": true, ".exs": true, ".pl": true,
+	".pm": true, ".t": true,
 	".r": true, ".jl": true, ".yml": true, ".yaml": true, ".toml": true, ".ini": true, ".cfg": true, ".mk": true, "": true, ".awk": true, ".nim": true,
 	".coveragerc": true,
 }
@@ -154,7 +156,7 @@ func (sc *scanner) line(text string) line {
 			blank(bare, i, i+2)
 			i += 2
 		case sc.python && (strings.HasPrefix(rest, `"""`) || strings.HasPrefix(rest, "'''")):
-			// A text that stands alone is documentation.
+			// A text without code before it is documentation.
 			sc.open, sc.comment = rest[:3], strings.TrimSpace(text[:i]) == ""
 			if sc.comment {
 				blank(code, i, i+3)
@@ -224,6 +226,9 @@ func indentOf(code string) int {
 	return columns
 }
 
+// brief is a line of code as a person reads it in a fact.
+func brief(code string) string { return fmt.Sprintf("%.120s", strings.TrimSpace(code)) }
+
 // normal is a line of code without its white space.
 func normal(code string) string { return strings.Join(strings.Fields(code), "") }
 
@@ -260,8 +265,8 @@ func definedNames(files []*source) map[string]bool {
 	return names
 }
 
-// removedNames returns what the program defined at the start, or had as a text, and does not mention
-// any more.
+// removedNames returns what the program defined at the start, or had as a text, and does not
+// mention any more.
 func removedNames(start, claimed []*source) map[string]bool {
 	still := map[string]bool{}
 	for _, s := range claimed {

@@ -89,7 +89,7 @@ func (f *finder) onlyTypes(changed bool) {
 		}
 	}
 	if changed && asserts > 1 {
-		f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or whether there is something")
+		f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
 	}
 }
 
@@ -122,7 +122,7 @@ func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
 // vacuous says why an assertion cannot fail, if that is so.
 func (c *testCase) vacuous(at int) string {
 	l := c.lines[at]
-	shown := fmt.Sprintf("%.120s", strings.TrimSpace(l.code))
+	shown := brief(l.code)
 	isShell := hashComments[c.ext] && dialects[c.ext].header == shellCase.header || c.ext == ".zsh"
 	switch {
 	case isShell:
@@ -245,8 +245,9 @@ func (f *finder) mocks(c *testCase, before map[string]bool) {
 			continue
 		}
 		for name := range mocks {
-			if called := regexp.MustCompile(`[(\s=]` + regexp.QuoteMeta(name) + `(?:\.\w+)?\(`); called.MatchString(l.bare) && !strings.Contains(l.bare, name+".assert") {
-				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+fmt.Sprintf("%.120s", strings.TrimSpace(l.code)))
+			called := regexp.MustCompile(`[(\s=]` + regexp.QuoteMeta(name) + `(?:\.\w+)?\(`)
+			if called.MatchString(l.bare) && !strings.Contains(l.bare, name+".assert") {
+				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+brief(l.code))
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (f *finder) copied(t table, tested testedValues) {
 	if len(same) == 1 {
 		text = "a fixed value here is that of a test"
 	}
-	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), fmt.Sprintf("%s: %.100s", text, strings.TrimSpace(t.lines[same[0].at].code)))
+	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
 }
 
 // ordinaries reports whether values are ones that any program has.
