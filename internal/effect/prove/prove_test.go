@@ -147,6 +147,17 @@ func TestDependenciesAreBrought(t *testing.T) {
 	}
 }
 
+// A command that takes much longer than its control because something has to be built gets the time
+// for it: the mark is what was built, and a mutant that no guardrail notices survives.
+func TestSlowerOnceIsNoFailure(t *testing.T) {
+	p := honest(t, `test -e "$MARKS/control" || { touch "$MARKS/control"; exit 0; }; test -e "$MARKS/built" || { touch "$MARKS/built"; sleep 600; }`)
+	p.cfg.Env = append(os.Environ(), "MARKS="+t.TempDir())
+	p.cfg.Patience, p.cfg.Rules.Mutants = 300*time.Millisecond, 1
+	if s := p.run(); s.Mutants.Killed > 0 || s.Guardrails[0].Verdict != event.Vacuous {
+		t.Errorf("%+v", s)
+	}
+}
+
 // An endless loop is noticed.
 func TestEndlessLoopIsNoticed(t *testing.T) {
 	p := changed(t, map[string]string{"count.sh": "echo\n"}, map[string]string{

@@ -20,10 +20,12 @@ import (
 )
 
 const (
-	// After the control a command may take slower times as long, and patience more: an endless loop
-	// counts as a failure.
+	// After the control a command may take slower times as long, and patience more. One that takes
+	// longer gets again times that: much may have to be built that was there for the control. An
+	// endless loop counts as a failure.
 	slower   = 4
 	patience = 5 * time.Second
+	again    = 5
 	// maxOutput is how much of each end of an output is searched for errors of a compiler, in
 	// bytes.
 	maxOutput = 32 << 10
@@ -40,7 +42,8 @@ type control struct {
 // outcome is how a command ended.
 type outcome struct {
 	control
-	output string
+	output   string
+	timedOut bool
 }
 
 var errTimedOut = errors.New("timed out")
@@ -70,14 +73,15 @@ func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	exit, err := process.Run(ctx, process.Command{
 		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Stdout: out, Stderr: out, Grace: grace,
 	})
-	if errors.Is(err, errTimedOut) {
+	timedOut := errors.Is(err, errTimedOut)
+	if timedOut {
 		exit.Code, err = -1, nil
 	}
 	text := string(head.Bytes())
 	if head.Over {
 		text += "\n" + tail.String()
 	}
-	o := outcome{control{err == nil && exit.Code == 0 && exit.Signal == "", exit.Code, exit.Took}, text}
+	o := outcome{control{err == nil && exit.Code == 0 && exit.Signal == "", exit.Code, exit.Took}, text, timedOut}
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("run %.200q: %w", line, err)
 	}
@@ -106,11 +110,17 @@ func (r *run) trial(
 		if enough != nil && enough(t) {
 			break
 		}
-		o, err := r.command(ctx, i, slower*r.controls[i].took+cmp.Or(r.Patience, patience))
+		limit := slower*r.controls[i].took + cmp.Or(r.Patience, patience)
+		o, err := r.command(ctx, i, limit)
+		if took += o.took; err == nil && o.timedOut && (r.Guardrails[i].Timeout == 0 || r.Guardrails[i].Timeout > limit) {
+			if err = made(); err == nil {
+				o, err = r.command(ctx, i, again*limit)
+				took += o.took
+			}
+		}
 		if err != nil {
 			return t, err
 		}
-		took += o.took
 		if o.ok {
 			t.Passed = append(t.Passed, i)
 			continue

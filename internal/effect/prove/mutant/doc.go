@@ -13,6 +13,9 @@
 //   - A mutant differs in code: never in a comment, nor in white space alone; in a string only
 //     where the string is the constant that changes. Brackets stay balanced.
 //
+// A text that removes folders, ends processes or publishes has no mutant: one could do that to
+// something else.
+//
 // Mutants that no test can notice say nothing of the tests. What is likely to give one is left out:
 // imports, annotations, types, log lines, the texts of errors, times to wait, capacities.
 //

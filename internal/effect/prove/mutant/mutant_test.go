@@ -75,6 +75,24 @@ func TestOnlyChangedLines(t *testing.T) {
 	}
 }
 
+// What removes folders or ends processes is not changed: a mutant would do it elsewhere.
+func TestHarmIsNotDone(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.sh": "dir=$1\nrm -f -r \"$dir/x\"\n", "b.sh": "n=1\nkill -9 \"$n\"\n", "c.sh": "n=1\nfind \"$n\" -name x -delete\n",
+		"a.py": "import shutil\nd = 'x'\nshutil.rmtree(d)\n", "a.go": "package a\n\nfunc f(d string) { os.RemoveAll(d + \"/x\") }\n",
+		"a.js": "const d = 'x';\nfs.rmSync(d, { recursive: true });\n", "a.rs": "fn f() {\n    let n = 1;\n    fs::remove_dir_all(n);\n}\n",
+	} {
+		if got := mutant.Find(name, text, all); len(got) > 0 {
+			t.Errorf("%s: %s", name, show(got[0]))
+		}
+	}
+	for name, text := range map[string]string{"d.sh": "n=1\nrm -f \"$n\"\n", "b.js": "const d = 'x';\nfs.mkdirSync(d, { recursive: true });\n"} {
+		if got := mutant.Find(name, text, all); len(got) == 0 {
+			t.Errorf("%s does no harm, and has no mutant", name)
+		}
+	}
+}
+
 func TestApply(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
