@@ -67,7 +67,7 @@ var (
 // emptyCommand says why a command exits with 0 whatever happens, or nil.
 func (f *finder) emptyCommand(command string, files []*source, depth int) *nothing {
 	command = strings.TrimSpace(command)
-	if depth == 0 || command == "" {
+	if f.started++; depth == 0 || command == "" || f.started > mostCommands {
 		return nil
 	}
 	last, alternatives := lastOf(command)
@@ -252,7 +252,7 @@ func (f *finder) emptyTarget(arguments string, files []*source, depth int) *noth
 // emptyRecipe says why a target cannot fail, with what it needs.
 func (f *finder) emptyRecipe(s *source, target string, files []*source, depth int) *nothing {
 	at, needs, lines := recipe(s, target)
-	if at < 0 || depth == 0 {
+	if f.started++; at < 0 || depth == 0 || f.started > mostCommands {
 		return nil
 	}
 	texts := strings.Split(s.text, "\n")

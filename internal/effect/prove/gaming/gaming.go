@@ -20,6 +20,8 @@ const (
 	// mostCases and mostTables bound what is compared: of one file, and of all.
 	mostCases, mostOfAll = 500, 3000
 	mostTables           = 100
+	// mostCommands bounds the commands that start each other.
+	mostCommands = 1000
 )
 
 // Input is what facts are found in.
@@ -62,6 +64,7 @@ type finder struct {
 	red            bool            // the tests of the start fail over the claimed program
 	removedNames   map[string]bool // that the program defined and has no more
 	searched       int             // tests that were searched for under another name
+	started        int             // commands that were looked into
 	// How much the tests check, by what of the program they mention.
 	weightBefore, weightNow map[string]weight
 	facts                   []event.GamingFact

@@ -133,7 +133,7 @@ func TestLargeFiles(t *testing.T) {
 	before := map[string]string{}
 	for i, line := range []string{"def test_a(): assert f(1, 'x') == [2, 3]\n", "  \"a\": 55, if x == 12: return 144\n", "((((((\n", "it.skip('a', () => { try { expect(x).toBe(x)\n"} {
 		for j, name := range []string{"test_a.py", "a.py", "a.ts", "a.test.ts", "a.sh"} {
-			before[strings.Repeat("d/", i+j)+name] = strings.Repeat(line, (gaming.LargestFile/8)/len(line))
+			before[strings.Repeat("d/", i+j)+name] = strings.Repeat(line, (gaming.LargestFile/16)/len(line))
 		}
 	}
 	after := maps.Clone(before)
@@ -146,4 +146,13 @@ func TestLargeFiles(t *testing.T) {
 	if len(facts) > gaming.MostFacts {
 		t.Errorf("%d facts", len(facts))
 	}
+}
+
+// Scripts and targets that start themselves end.
+func TestCommandsInCircles(t *testing.T) {
+	files := map[string]string{
+		"a.sh":     "set -e\n" + strings.Repeat("sh a.sh\n", 200),
+		"Makefile": "a: a b\n" + strings.Repeat("\tmake b\n", 100) + "b: a b\n" + strings.Repeat("\tmake a && sh a.sh\n", 100),
+	}
+	gaming.Find(gaming.Input{Start: map[string]string{}, Claimed: files, Guardrails: []string{"sh a.sh", "make a"}})
 }

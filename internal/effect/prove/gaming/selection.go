@@ -95,7 +95,7 @@ func (f *finder) selections(command string, files []*source) (all []selection) {
 
 // leaves returns the commands that a command comes to, through makefiles, scripts and package.json.
 func (f *finder) leaves(command string, files []*source, depth int) (all []string) {
-	if depth == 0 {
+	if f.started++; depth == 0 || f.started > mostCommands {
 		return nil
 	}
 	for _, part := range splitShell(command, "&&", "||", ";", "\n") {
@@ -141,7 +141,7 @@ func (f *finder) scriptLeaves(command string, files []*source, depth int) (all [
 }
 
 func (f *finder) recipeLeaves(s *source, target string, files []*source, depth int) (all []string) {
-	if depth <= 0 {
+	if f.started++; depth <= 0 || f.started > mostCommands {
 		return nil
 	}
 	at, needs, lines := recipe(s, target)
