@@ -263,8 +263,8 @@ func (r *run) reset(ctx context.Context, tree string) error {
 	return nil
 }
 
-// apply writes a mutant into the tree, and commits it: a guardrail may look for changes that are not
-// committed. Nothing but a regular file is written to.
+// apply writes a mutant into the tree, and commits it: a guardrail may look for changes that are
+// not committed. Nothing but a regular file is written to.
 func (r *run) apply(ctx context.Context, m event.Mutant) error {
 	if err := r.write(m); err != nil {
 		return err
