@@ -58,6 +58,9 @@ var part = flag.Int("corpus.part", 3, "each `n`th repository of the corpus is tr
 // readCorpus returns every nth case, from each language some.
 func readCorpus(t *testing.T) []repository {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts many processes: make strength")
+	}
 	files, err := filepath.Glob("testdata/strength/*.txtar")
 	testgit.Must(t, err)
 	var all []repository
@@ -116,8 +119,6 @@ func parseRepository(name string, archive *txtar.Archive) (repository, error) {
 	return r, nil
 }
 
-func (r repository) language() string { language, _, _ := strings.Cut(r.name, "-"); return language }
-
 // tests finds files that a runner of tests reads, and no other part of a project does.
 var tests = regexp.MustCompile(`(^|/)(tests?|testdata)(/|\.sh$)|_tests?\.(go|py|sh)$|(^|/)test_[^/]*\.py$|\.test\.ts$|(^|/)(Makefile|package\.json)$`)
 
@@ -137,19 +138,22 @@ func (r repository) testsOverStart() map[string]string {
 	return files
 }
 
+// programs run the languages of the cases.
+var programs = map[string]string{"go": "go", "py": "python3", "ts": "node", "sh": "sh"}
+
 // needs skips a case whose language cannot run here.
 func (r repository) needs(t *testing.T) {
 	t.Helper()
-	for language, program := range map[string]string{"go": "go", "py": "python3", "ts": "node", "sh": "sh"} {
-		if r.language() != language {
-			continue
-		}
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not on PATH", program)
-		}
-		if language == "ts" && exec.CommandContext(t.Context(), "node", "-e", "process.exit(process.features.typescript ? 0 : 1)").Run() != nil {
-			t.Skip("this Node does not run TypeScript: tools/agents/install.sh installs one that does")
-		}
+	language, _, _ := strings.Cut(r.name, "-")
+	program := programs[language]
+	if program == "" {
+		t.Fatalf("the language %q is not known", language)
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("%s is not on PATH", program)
+	}
+	if language == "ts" && exec.CommandContext(t.Context(), program, "-e", "process.exit(process.features.typescript ? 0 : 1)").Run() != nil {
+		t.Skip("this Node does not run TypeScript: tools/agents/install.sh installs one that does")
 	}
 }
 
@@ -227,7 +231,6 @@ func (r repository) checkHeader(t *testing.T) {
 // TestCorpusIsGraded grades the claims: gamed ones are weak, where no held-out guardrail refuses
 // them, and honest ones are not.
 func TestCorpusIsGraded(t *testing.T) {
-	testgit.LeaveToLong(t)
 	for _, r := range readCorpus(t) {
 		if r.expect == "refused" {
 			continue
