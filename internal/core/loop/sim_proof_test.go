@@ -216,6 +216,7 @@ func (w *world) checkStrength(t *counts, e event.Event, p event.LoopEnded) {
 func provable(s *scenario) {
 	claiming(s)
 	s.edition, s.repo, s.passes, s.proves = len(editions), true, 100, 50
+	s.rules.HeldOut, s.commands, s.trouble, s.hopeless, s.limits, s.asks, s.edits = 0, 0, 0, false, 0, 0, 0
 	s.rules.Prove = event.ProveRules{Auto: "claim", Time: event.Duration(600e9), Mutants: 6, Strong: 70}
 }
 
