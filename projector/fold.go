@@ -71,7 +71,7 @@ func workOf(s *loopstate.State) Work {
 		w.Fleet = append(w.Fleet, FleetTask{ID: t.ID, Loop: t.Loop, Step: t.Step, Why: t.Why})
 	}
 	if pr := life.PullRequest; pr != nil {
-		w.PullRequest = &PullRequest{pr.URL, pr.Error}
+		w.PullRequest = &PullRequest{pr.URL, pr.Error, pr.Stack}
 	}
 	return w
 }

@@ -59,6 +59,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Changed != nil {
 		fact("Changed", "%s", r.Changed)
 	}
+	for _, request := range r.Published {
+		fact("Pull request", "%s", request)
+	}
 	for _, kept := range r.Kept {
 		fact("Kept", "%s", kept)
 	}

@@ -220,7 +220,7 @@ func (x *Executor) inspectFolder(iteration int, cause event.Seq) (task.Marks, er
 func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event.Seq) (event.IterationChecked, error) {
 	var checked event.IterationChecked
 	var failures error
-	x.results = nil
+	x.results.last = nil
 	_, err := guardrail.Run(ctx, guardrail.Config{
 		Dir: x.cfg.Project, LoopDir: x.cfg.Dir, Iteration: iteration, Env: x.cfg.Env,
 		TruncateChars: x.cfg.TruncateChars, Guardrails: x.cfg.Guardrails, Redact: x.redactor(),

@@ -92,7 +92,7 @@ type Executor struct {
 	snapshot *guardrail.FileSnapshot // the guardrails' files before the last agent ran
 	edited   []guardrail.Change      // changes that the check found and did not undo
 	heads    map[string]string       // HEAD of each repository when the iteration began
-	results  []guardrail.Result      // of the last check's guardrails, for the pull request
+	results  guardResults            // for pull requests
 	before   []byte                  // tasks.json before the last agent ran; nil after a restart
 	prd      []byte                  // prd.md, likewise
 	judged   []byte                  // tasks.json as it was judged last; nil if it was not in this check
@@ -113,7 +113,7 @@ const maxJobs = 1024
 
 // New returns an executor without an agent and starts its worker, which Close ends.
 func New(cfg Config) *Executor {
-	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]string{}}
+	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]string{}, results: guardResults{commits: map[string]string{}}}
 	x.worker.Go(func() {
 		for job := range x.jobs {
 			job()
@@ -135,7 +135,8 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
 	case event.DoCommit:
-		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })
+		p := commitPlan{d, s.Rules.Limits.Diff, s.Lifecycle.PullRequest}
+		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, p, cause); return nil })
 	case event.DoCancel:
 		x.cancelCheck()
 	case event.DoStart:
