@@ -28,6 +28,9 @@ func (l *Loop) View() View {
 	if len(v.Agents) == 0 {
 		v.Agents = []event.Agent{s.Lifecycle.Agent}
 	}
+	if v.Ended != nil {
+		v.Strength = v.Ended.Strength
+	}
 	more := s.Budget.Allowance(s.Rules)
 	v.Resumption = Resumption{more.Text, more.Raise}
 	bound(&v)
@@ -70,6 +73,11 @@ func workOf(s *loopstate.State) Work {
 	for _, t := range s.Fleet.Tasks {
 		w.Fleet = append(w.Fleet, FleetTask{ID: t.ID, Loop: t.Loop, Step: t.Step, Why: t.Why})
 	}
+	if h := &s.Holdout; s.Rules.HeldOut > 0 {
+		w.HeldOut = &HeldOut{
+			Guardrails: s.Rules.HeldOut, ByConvention: h.ByConvention || !h.Sandboxed, Passed: h.Passed, Failed: h.Failed, Error: h.Error,
+		}
+	}
 	if pr := life.PullRequest; pr != nil {
 		w.PullRequest = &PullRequest{pr.URL, pr.Error, pr.Stack}
 	}
@@ -92,7 +100,7 @@ var deadlines = map[string]string{
 
 func waitsOf(s *loopstate.State) Waits {
 	awaited, _ := s.Questions.Awaited() // once it is answered, the wait is about to end
-	w := Waits{Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || awaited > 0), Signalled: s.Commands.Signal, Trouble: Trouble{
+	w := Waits{Resting: s.Paused || s.NeedsResume() && (s.Escalation.Waits != "" || s.Holdout.Asks != "" || awaited > 0), Signalled: s.Commands.Signal, Trouble: Trouble{
 		Failures: s.Failover.Restart.Failures, Failure: s.Failover.Restart.Error,
 		Stuck: s.Breaker.Stuck, Refusal: s.Breaker.Refusal, Blind: s.Breaker.Blind,
 	}}

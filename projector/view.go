@@ -39,6 +39,8 @@ type View struct {
 	Workers []Worker `json:"agents,omitempty"`
 	// Ended is why and how it ended; nil while it has not.
 	Ended *event.LoopEnded `json:"ended,omitempty"`
+	// Strength is what supports the done, as far as it is known.
+	Strength *event.Strength `json:"strength,omitempty"`
 	// Questions are those of the agent that are open, those whose answer it does not have yet, and
 	// the last of the others, by number.
 	Questions []Question `json:"questions,omitempty"`
@@ -121,8 +123,22 @@ type Work struct {
 	// it is not known.
 	Changed     *event.Difference `json:"changed,omitempty"`
 	PullRequest *PullRequest      `json:"pullRequest,omitempty"`
+	HeldOut     *HeldOut          `json:"heldOut,omitempty"` // nil for a loop without such guardrails
 	// Fleet are the first tasks of a fleet; empty for any other loop.
 	Fleet []FleetTask `json:"fleet,omitempty"`
+}
+
+// HeldOut are the guardrails that the agent cannot read.
+type HeldOut struct {
+	Guardrails   int  `json:"guardrails"`
+	ByConvention bool `json:"byConvention,omitempty"` // no sandbox keeps them from the agent
+	// Passed and Failed are those of the last run; Error is why it has no verdict.
+	Passed int    `json:"passed"`
+	Failed int    `json:"failed"`
+	Error  string `json:"error,omitempty"`
+	// Outputs are files for a person with what those that failed last printed. A program on the
+	// machine of the loop sets them.
+	Outputs []string `json:"outputs,omitempty"`
 }
 
 // Story is what an iteration does with one story of a plan.
@@ -242,6 +258,9 @@ type People struct {
 	// Kept is what ralph kept of files before it replaced or removed them: a person may have
 	// written them. A program that looks into the repositories sets it.
 	Kept []Kept `json:"kept,omitempty"`
+	// Reviewed is how far a person's review of the work is; nil if there is none. A program that
+	// knows ralph's home sets it.
+	Reviewed *Reviewed `json:"reviewed,omitempty"`
 	// Aside is what was in the way of files that were put back, and has a new name.
 	Aside []SetAside `json:"-"`
 }
@@ -301,6 +320,23 @@ type Away struct {
 type Kept struct {
 	Name string `json:"name"` // a ref of git, or a file
 	Back string `json:"back"` // the command that brings it back, or shows it
+}
+
+// Reviewed is how many things of a loop's work a person has read and decided about.
+type Reviewed struct {
+	Decided int `json:"reviewed"`
+	Total   int `json:"of"`
+	// Old says that the loop has worked since the last decision.
+	Old bool `json:"workedSince,omitempty"`
+}
+
+// String says how far it is: "reviewed 7 of 12".
+func (r Reviewed) String() string {
+	text := fmt.Sprintf("reviewed %d of %d", r.Decided, r.Total)
+	if r.Old {
+		text += ", and it has worked since"
+	}
+	return text
 }
 
 // Resumption is what a loop that is over may use once it is resumed.

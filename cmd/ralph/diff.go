@@ -9,7 +9,7 @@ import (
 
 type diffVerb struct {
 	cli.Placed
-	Words    []string `arg:"" optional:"" complete:"loop" name:"name-and-range" help:"The loop, and N for what iteration N changed, N..M for what changed from before iteration N to before iteration M, or N.. up to now; without a range, all since the first iteration."`
+	Words    []string `arg:"" optional:"" complete:"loop" name:"name-range-and-file" help:"The loop; N for what iteration N changed, N..M for what changed from before iteration N to before iteration M, or N.. up to now, without a range all since the first iteration; and a file, from the root of the repository."`
 	Stat     bool     `help:"How many lines of each file changed, instead of the lines."`
 	NameOnly bool     `help:"The names of the files alone."`
 	JSON     bool     `help:"Print the files and their counts of lines as JSON."`
@@ -17,7 +17,7 @@ type diffVerb struct {
 
 // Help shows examples.
 func (diffVerb) Help() string {
-	return cli.Examples("ralph diff demo", "ralph diff demo 3", "ralph diff demo 2..5 --stat")
+	return cli.Examples("ralph diff demo", "ralph diff demo 3", "ralph diff demo 2..5 --stat", "ralph diff demo src/cart.go")
 }
 
 // Run compares the work trees that are kept before the iterations.

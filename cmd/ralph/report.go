@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/reporting"
+	"github.com/ralph-loop/ralph/internal/verb/review"
 )
 
 type reportVerb struct {
@@ -18,6 +19,8 @@ type reportVerb struct {
 	Markdown  bool   `help:"Print Markdown, without the conversation."`
 	JUnit     bool   `name:"junit" help:"Print JUnit XML for CI: a case for the loop, each iteration, guardrail and claim."`
 	JSON      bool   `help:"Print an object with all numbers."`
+
+	Provenance bool `help:"Print an in-toto statement of where the result comes from: commit, agents, models, guardrails and hashes of the journal."`
 }
 
 // Help shows examples.
@@ -27,6 +30,7 @@ func (reportVerb) Help() string {
 		"ralph report demo -o demo.html",
 		"ralph report demo --markdown",
 		"ralph report demo --junit -o demo.xml",
+		"ralph report demo --provenance -o demo.intoto.json",
 		"ralph report --all --since yesterday",
 	)
 }
@@ -35,6 +39,7 @@ func (reportVerb) Help() string {
 func (v *reportVerb) Run(e *cli.Env) error {
 	return reporting.Report(e, reporting.Options{
 		Name: v.Name, Iterations: v.Iteration, All: v.All, Since: v.Since,
-		Markdown: v.Markdown, JUnit: v.JUnit, JSON: v.JSON, Output: v.Output, Force: v.Force,
+		Markdown: v.Markdown, JUnit: v.JUnit, JSON: v.JSON, Provenance: v.Provenance, Output: v.Output, Force: v.Force,
+		List: review.New(e).List,
 	})
 }

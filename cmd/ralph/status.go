@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 type statusVerb struct {
@@ -32,6 +34,10 @@ func (v *statusVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "what was kept is not known: %v", err)
 	}
 	statuspage.AddKept(view, refs, files)
+	if view.HeldOut != nil {
+		view.HeldOut.Outputs = holdout.Open(e.Home, view.Project).Outputs(view.Name)
+	}
+	reading.AddReviewed(e.Home, view)
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, view, "")
 	}

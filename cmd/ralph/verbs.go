@@ -10,8 +10,9 @@ import (
 )
 
 // order has the verbs as the help lists them.
-const order = "start attach list steer answer stop status why report diff init doctor plan trust run follow-up " +
-	"withdraw pause resume set kill logs replay merge fleet fork rollback dismiss clean archive export " +
+const order = "start attach list steer answer stop status why report review diff blame init doctor plan holdout " +
+	"trust run follow-up withdraw pause resume set kill logs replay merge fleet fork rollback prove " +
+	"dismiss clean archive export " +
 	"import notify service plugin web guard help journal mcp acp completion man rehearse version ask wait " +
 	"blocked hook session complete fleet-agent inside runner"
 

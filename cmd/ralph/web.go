@@ -3,8 +3,12 @@
 package main
 
 import (
+	"io"
+	"strings"
+
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/web"
+	"github.com/ralph-loop/ralph/internal/verb/review"
 )
 
 type webVerb struct {
@@ -27,7 +31,15 @@ func (webVerb) Help() string {
 
 // Run serves pages until ctrl-c. The loops do not notice.
 func (v *webVerb) Run(e *cli.Env) error {
-	return web.Run(e, web.Flags{
-		Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewLinks: v.NewLinks,
-	})
+	f := web.Flags{Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewLinks: v.NewLinks}
+	_, isAgent, err := callingAgent(e)
+	if err != nil {
+		return err
+	}
+	if !isAgent { // an agent must not approve its own work
+		silent := *e
+		silent.Stdin, silent.Stderr = strings.NewReader(""), io.Discard
+		f.Reviews = review.New(&silent)
+	}
+	return web.Run(e, f)
 }

@@ -67,6 +67,7 @@ var removers = map[string]string{
 	"internal/verb/moving/import.go":         "the folder in which an import is made",
 	"internal/effect/plan/archive.go":        "an archive that was cut off",
 	"internal/verb/plugininstall/install.go": "an earlier copy of the plugin",
+	"internal/effect/scratch/":               "throw-away work trees, which are made there",
 	"internal/effect/sandbox/escape.go":      "the folder of a probe",
 	"internal/effect/sandbox/machine.go":     "what a machine that no loop uses any more shared with agents",
 	"internal/effect/sandbox/proxy.go":       "the folder of its socket",

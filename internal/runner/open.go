@@ -52,6 +52,9 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if state.Begun() {
 		checkpoint, iteration = state.Checkpoint(), state.Lifecycle.Iteration
 	}
+	if err := r.readHeldOut(); err != nil {
+		return nil, err
+	}
 	rules, err := r.firstRules(&state) // before config.json is replaced
 	if err != nil {
 		return nil, err
@@ -109,6 +112,7 @@ func (r *runner) firstRules(state *loopstate.State) (event.Rules, error) {
 	}
 	rules.Limits.Cost = r.nested.limitCost(rules.Limits.Cost)
 	rules.WaitEnds, rules.Agents, rules.Reviewers, rules.Schedule = r.Unattended, nil, 0, scheduleRules(r.Settings, when)
+	rules.HeldOut = len(r.heldOut)
 	about := r.about()
 	if !stories {
 		about = about[:len(r.Settings.Candidates())] // there is nothing to review
@@ -149,14 +153,19 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 	deliver := func(drafts []event.Draft, release func()) {
 		r.inputs <- loop.Input{Drafts: drafts, Release: release}
 	}
-	r.executor = executor.New(executor.Config{
+	cfg := executor.Config{
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, AgentDir: r.sandbox.LoopDir(), Env: r.ownEnvironment(),
 		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor,
 		ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Observe: r.observer.observe,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory, Ralph: r.ralphFor,
-	})
+		Wrap: r.wrapGuardrail(), Scratch: r.scratchTree,
+	}
+	if len(r.heldOut) > 0 {
+		cfg.HoldOut = r.holdOut
+	}
+	r.executor = executor.New(cfg)
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
 	r.driver = &loop.Driver{Engine: engine, Inputs: r.inputs, Now: r.clock, Flush: r.flush}

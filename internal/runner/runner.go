@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/executor"
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
@@ -111,6 +112,7 @@ type runner struct {
 	// traceParent is the span of another program in which the loop began; empty if there is none.
 	traceParent string
 	nested      *nesting
+	heldOut     []holdout.Guardrail // which no agent may read
 }
 
 // Run runs the loop until it has ended and returns how. The error is a *registration.HeldError, a

@@ -214,6 +214,9 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	p.Hide = slices.DeleteFunc(p.Hide, func(path string) bool {
 		return slices.Contains(p.Show, path) || slices.ContainsFunc(p.Write, func(write string) bool { return write == path })
 	})
+	if err := r.hideHeldOut(&p); err != nil {
+		return p, err
+	}
 	if mode == sandbox.Landlock {
 		p.Write = existing(p.Write)
 	}

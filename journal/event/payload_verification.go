@@ -37,6 +37,9 @@ type RepoInspected struct {
 	Commits     int    `json:"commits,omitempty"` // made since the iteration began
 	// Committed is the difference that these commits make; nil if there are none, or it is unknown.
 	Committed *Difference `json:"committed,omitempty"`
+	// Made are those of these commits that were made in this work tree, the oldest first. What was
+	// fetched, merged, rebased or picked is not among them.
+	Made []string `json:"made,omitempty"`
 	// Whole is the difference from how the files were before the first iteration, also by commits;
 	// nil if it is unknown.
 	Whole *Difference `json:"whole,omitempty"`
@@ -182,6 +185,11 @@ func (f EditedFile) String() string {
 type IterationChecked struct {
 	Guardrails int `json:"guardrails,omitempty"` // that ran
 	Failed     int `json:"failed,omitempty"`     // of these
+	// Snapshot is the commit that keeps the work tree as it is then; empty if it is not kept, as
+	// where nothing is uncommitted.
+	Snapshot string `json:"snapshot,omitempty"`
+	// Warning is why there is no note on the commits that the agent made.
+	Warning string `json:"warning,omitempty"`
 }
 
 // RepoCommitted: the work of the iteration is a commit.
@@ -192,6 +200,8 @@ type RepoCommitted struct {
 	Files      int    `json:"files,omitempty"`
 	Insertions int    `json:"insertions,omitempty"`
 	Deletions  int    `json:"deletions,omitempty"`
+	// Warning is why there is no note on the commit.
+	Warning string `json:"warning,omitempty"`
 }
 
 // SCMEnded: the tasks of version control were done, as far as possible.

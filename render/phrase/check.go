@@ -149,7 +149,11 @@ func repoCommitted(p event.RepoCommitted, _ Known) Phrase {
 		return good("committed: "+subject, "").with("which commit is not known")
 	}
 	said := good(fmt.Sprintf("committed %.10s %s", p.SHA, subject), "")
-	return said.with(Changed(&event.Difference{Files: p.Files, Insertions: p.Insertions, Deletions: p.Deletions}))
+	said = said.with(Changed(&event.Difference{Files: p.Files, Insertions: p.Insertions, Deletions: p.Deletions}))
+	if p.Warning != "" {
+		said = said.with(p.Warning)
+	}
+	return said
 }
 
 // problemLines are how many lines of a program's error output are shown.

@@ -149,6 +149,9 @@ func iterationEnded(p event.IterationEnded, k Known) Phrase {
 }
 
 func iterationChecked(p event.IterationChecked, _ Known) Phrase {
+	if p.Warning != "" {
+		return warning("checked", p.Warning)
+	}
 	if p.Guardrails == 0 {
 		return quiet("the work was inspected, and no guardrail ran", "")
 	}
@@ -218,7 +221,7 @@ func telemetryRestored(event.TelemetryRestored, Known) Phrase {
 var doing = map[event.Effect]string{
 	event.DoStart: "give the agent its prompt", event.DoSteer: "steer the agent in its turn",
 	event.DoRelease: "park the agent's process or end it", event.DoAbort: "end the turn and the agent's process",
-	event.DoKill: "kill the agent's processes", event.DoCheck: "check the work", event.DoCommit: "commit the work",
+	event.DoKill: "kill the agent's processes", event.DoCheck: "check the work", event.DoCommit: "commit the work", event.DoHoldout: "run the held-out guardrails",
 	event.DoCancel: "end the check", event.DoObserve: "look at what the next iteration may have to wait for",
 }
 

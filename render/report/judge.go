@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 // Facts are what is known of a loop besides its events.
@@ -19,6 +20,8 @@ type Facts struct {
 	Now   time.Time
 	// Said is its status as another file than the journal has it; of use if that is damaged.
 	Said string
+	// Reading is what a person has to read of the work; nil if nothing is known of it.
+	Reading *reading.List
 }
 
 // Judge sets the sentence that says how the loop went, and what a person has to do. What a loop
@@ -40,6 +43,9 @@ func (r *Report) Judge(f Facts) {
 	}
 	r.Died = r.Last > 0 && !r.Status.Ended() && !f.Alive && !f.Copy && r.Damage == ""
 	r.Sentence = j.sentence()
+	if f.Reading != nil {
+		r.Reading = f.Reading.WithoutFiles()
+	}
 	j.needs()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render/phrase"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 // Markdown writes the report of a loop as text, without what was said in it. Times of day are those
@@ -16,6 +17,7 @@ import (
 func Markdown(w io.Writer, r *Report, in *time.Location) error {
 	t := &document{}
 	t.add("# %s: %s\n\n%s\n", plain(r.Name), r.State(), plain(r.Sentence))
+	t.reading(r.Reading)
 	t.needs("## Needs a person", r.Needs)
 	t.short(r, in)
 	t.stories(r.Plan)
@@ -31,6 +33,27 @@ func Markdown(w io.Writer, r *Report, in *time.Location) error {
 type document struct{ bytes.Buffer }
 
 func (t *document) add(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+// reading is what a person has to read, in order.
+func (t *document) reading(l *reading.List) {
+	if l == nil {
+		return
+	}
+	t.add("\n## What to read\n\n%s.\n", capital(l.String()))
+	for _, g := range l.Groups() {
+		t.add("\n### %s\n\n", g.Title)
+		for _, item := range g.Items {
+			t.add("- %s: %s\n  `%s`\n", plain(item.Place()), plain(item.Why()), item.Command)
+			if item.Diff != "" {
+				fence := fenceFor(item.Diff)
+				t.add("\n  %sdiff\n  %s\n  %s\n\n", fence, strings.ReplaceAll(item.Diff, "\n", "\n  "), fence)
+			}
+		}
+	}
+	if l.Unknown != "" {
+		t.add("\nWhich files changed is not known: %s.\n", plain(l.Unknown))
+	}
+}
 
 func (t *document) needs(title string, needs []Need) {
 	if len(needs) == 0 {

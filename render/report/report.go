@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/reading"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
@@ -28,7 +29,10 @@ type Report struct {
 	Doing    string       `json:"doing,omitempty"`   // what the open iteration does
 	Died     bool         `json:"died"`              // its runner died; set by Judge
 	Sentence string       `json:"sentence"`          // the outcome and why; set by Judge
-	Needs    []Need       `json:"needs"`             // what a person has to do; set by Judge
+	// Reading is what a person has to read of the work, in order; set by Judge, nil if nothing is
+	// known of it.
+	Reading *reading.List `json:"reading,omitempty"`
+	Needs   []Need        `json:"needs"` // what a person has to do; set by Judge
 
 	Started time.Time `json:"started"`
 	At      time.Time `json:"at"`    // of the last event

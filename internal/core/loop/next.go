@@ -32,6 +32,7 @@ var table = []struct {
 	{"after its turn the agent is parked or ended", release},
 	{"the work of the agent is checked", checked},
 	{"work that passed is committed", committed},
+	{"a claim that lacks nothing else is tried by held-out guardrails", heldOut},
 	{"an iteration ends when nothing is left to do for it", concluded},
 	{"an open iteration goes on", working},
 	{"what is done before an iteration is a claim", doneAlready},

@@ -130,8 +130,8 @@ func stuck(s *State) []Decision {
 // waiting records what the loop waits for, and the end of a wait.
 func waiting(s *State) []Decision {
 	if s.Rules.WaitEnds {
-		if s.Escalation.Waits != "" {
-			return end(s, event.ReasonWait, s.Escalation.Waits, "do what it waits for, then resume the loop")
+		if why := needsPerson(s); why != "" {
+			return end(s, event.ReasonWait, why, "do what it waits for, then resume the loop")
 		}
 		if question, why := awaited(s); question > 0 {
 			return end(s, event.ReasonWait, "the loop waits for "+why, "resume the loop, then answer with 'ralph answer'")
@@ -147,11 +147,15 @@ func waiting(s *State) []Decision {
 	return record(next)
 }
 
+// needsPerson says why only a person's resume lets the loop go on; empty if it does not wait for
+// one.
+func needsPerson(s *State) string { return cmp.Or(s.Escalation.Waits, s.Holdout.Asks) }
+
 // nextWait returns what the next iteration has to wait for: a person, or the last of the moments
 // before which it may not begin.
 func nextWait(s *State) (next event.LoopWaiting, needed bool) {
-	if s.Escalation.Waits != "" {
-		return event.LoopWaiting{For: event.WaitPerson, Why: s.Escalation.Waits}, true
+	if why := needsPerson(s); why != "" {
+		return event.LoopWaiting{For: event.WaitPerson, Why: why}, true
 	}
 	if question, why := awaited(s); question > 0 {
 		return event.LoopWaiting{For: event.WaitPerson, Why: why, Question: question}, true

@@ -36,7 +36,8 @@ func checked(s *State) []Decision {
 
 // checksWork reports whether any rule depends on a check.
 func checksWork(r event.Rules) bool {
-	return r.Guardrails > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories || r.Limits.Diff > 0
+	return r.Guardrails > 0 || r.HeldOut > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories ||
+		r.Limits.Diff > 0
 }
 
 func committed(s *State) []Decision {
@@ -50,6 +51,36 @@ func committed(s *State) []Decision {
 		return nil // the agent has to commit it in steps
 	}
 	return record(event.Decided{Do: event.DoCommit, Iteration: s.Iteration, Why: "nothing speaks against the work", Agent: s.Worker.Agent})
+}
+
+// heldOut runs the held-out guardrails when only they can refuse a claim.
+func heldOut(s *State) []Decision {
+	if s.Phase != policy.Checked && s.Phase != policy.Settled || !mayHoldOut(s) {
+		return nil
+	}
+	outcome, _ := outcomeOf(s)
+	claim := claimOf(s)
+	if claim == "" || !judges(claim, outcome) || len(lacks(s, claim)) > 0 {
+		return nil
+	}
+	return holdOut(s)
+}
+
+// mayHoldOut reports whether held-out guardrails have to run, and there is time for them.
+func mayHoldOut(s *State) bool {
+	return s.Holdout.Due(s.Rules) && !s.Commands.Stopping.EndsNow() && s.Budget.Late(s.Rules) == ""
+}
+
+// holdOut runs the held-out guardrails, after the process of an agent that is parked has ended: it
+// could watch what they do.
+func holdOut(s *State) []Decision {
+	switch {
+	case s.Process.Ending:
+		return wait
+	case s.Process.Alive:
+		return record(event.Decided{Do: event.DoAbort, Iteration: s.Iteration, Why: "no agent may watch the held-out guardrails"})
+	}
+	return record(event.Decided{Do: event.DoHoldout, Iteration: s.Iteration, Why: "the claim lacks nothing else"})
 }
 
 // claimOf returns how completion is claimed after the turn; empty if it is not.
@@ -67,18 +98,14 @@ func concluded(s *State) []Decision {
 	}
 	conclusion := conclusion(s)
 	claim := claimOf(s)
-	switch conclusion.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
-		return record(conclusion) // the iteration is repeated, and its claim does not count
-	case event.OutcomeDone:
-	default:
-		if claim != "" && claim != event.ClaimDoneFile && claim != event.ClaimStories {
-			why := "the turn did not end well: " + cmp.Or(conclusion.Error, string(conclusion.Outcome))
-			return record(event.CompletionIgnored{How: claim, Why: why}, conclusion)
-		}
-	}
-	if claim != "" {
+	switch {
+	case repeats(conclusion.Outcome):
+		return record(conclusion) // its claim does not count
+	case claim != "" && judges(claim, conclusion.Outcome):
 		return append(judged(s, claim), record(conclusion)...)
+	case claim != "":
+		why := "the turn did not end well: " + cmp.Or(conclusion.Error, string(conclusion.Outcome))
+		return record(event.CompletionIgnored{How: claim, Why: why}, conclusion)
 	}
 	if miss := s.Completion.NearMiss(s.Rules); miss != nil {
 		return record(*miss, conclusion)
@@ -86,20 +113,47 @@ func concluded(s *State) []Decision {
 	return record(conclusion)
 }
 
-// judged accepts or refuses a claim.
-func judged(s *State, claim event.Claim) []Decision {
-	rules := s.Rules
-	evidence := policy.Evidence{
+// repeats reports whether an iteration with that outcome is repeated.
+func repeats(outcome event.Outcome) bool {
+	switch outcome {
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
+		return true
+	}
+	return false
+}
+
+// judges reports whether a claim counts after a turn with that outcome.
+func judges(claim event.Claim, outcome event.Outcome) bool {
+	return outcome == event.OutcomeDone || !repeats(outcome) && (claim == event.ClaimDoneFile || claim == event.ClaimStories)
+}
+
+// evidenceOf returns what the policies know about a claim.
+func evidenceOf(s *State) policy.Evidence {
+	return policy.Evidence{
 		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
 		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
-		Oversized: s.Changes.Oversized(rules), Unsized: s.Changes.Unsized(rules),
+		Oversized: s.Changes.Oversized(s.Rules), Unsized: s.Changes.Unsized(s.Rules),
 	}
-	missing := s.Completion.Missing(claim, rules, evidence)
-	open, questions := s.Questions.Missing()
-	if missing = append(missing, open...); len(missing) > 0 {
+}
+
+// lacks returns what a claim lacks, whatever the held-out guardrails say.
+func lacks(s *State, claim event.Claim) []string {
+	open, _ := s.Questions.Missing()
+	return append(s.Completion.Missing(claim, s.Rules, evidenceOf(s)), open...)
+}
+
+// judged accepts or refuses a claim.
+func judged(s *State, claim event.Claim) []Decision {
+	missing := lacks(s, claim)
+	if s.Holdout.Ran || len(missing) == 0 { // else they did not have to run
+		missing = append(missing, s.Holdout.Missing(s.Rules)...)
+	}
+	if len(missing) > 0 {
+		_, questions := s.Questions.Missing()
 		return record(event.CompletionClaimed{How: claim}, event.CompletionRefused{Missing: missing, Questions: questions})
 	}
-	return record(event.CompletionClaimed{How: claim}, event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, rules, evidence)})
+	return record(event.CompletionClaimed{How: claim},
+		event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, s.Rules, evidenceOf(s))})
 }
 
 func progress(s *State) event.Progress {
@@ -167,9 +221,11 @@ func conclusion(s *State) event.IterationEnded {
 	case event.OutcomeInterrupted, event.OutcomeAborted, event.OutcomeLimited, event.OutcomeUnauthorized:
 		ended.Refunded = true
 	default:
-		ended.Progress = progress(s)
+		if ended.Progress = progress(s); s.Holdout.Refuses() {
+			ended.Progress = event.ProgressNo // or it could search for what they check for ever
+		}
 		if s.Verification.Checked {
-			ended.Refusal = s.Stories.Repeated()
+			ended.Refusal = cmp.Or(s.Stories.Repeated(), s.Holdout.Repeated())
 		}
 		ended.GuardrailsSkipped = s.Rules.Guardrails > 0 && s.Verification.Ran == 0
 		// An agent that cannot be started uses up no iteration that another agent could have.
@@ -194,7 +250,7 @@ func doneAlready(s *State) []Decision {
 		return nil
 	case s.Commands.Stopping.EndsNow():
 		return nil // a person would have to wait for the check
-	case s.Budget.Late(s.Rules) != "" && len(s.Verification.Missing(s.Rules)) > 0:
+	case s.Budget.Late(s.Rules) != "" && (len(s.Verification.Missing(s.Rules)) > 0 || s.Holdout.Due(s.Rules)):
 		return nil // there is no time for a check, and without one there is no verdict
 	}
 	claim, why := event.ClaimDoneFile, "the file DONE is there"
@@ -203,6 +259,9 @@ func doneAlready(s *State) []Decision {
 	}
 	if s.Rules.Guardrails > 0 && !s.Verification.Checked {
 		return record(event.Decided{Do: event.DoCheck, Iteration: s.Iteration, Why: why})
+	}
+	if mayHoldOut(s) && len(lacks(s, claim)) == 0 {
+		return holdOut(s)
 	}
 	return judged(s, claim)
 }

@@ -197,7 +197,7 @@ func paused(s *State) []Decision {
 	switch {
 	case s.Paused:
 		return wait
-	case s.Commands.Pausing && s.Escalation.Waits == "":
+	case s.Commands.Pausing && needsPerson(s) == "":
 		return append(waited(s), record(event.LoopPaused{Why: "a person paused the loop"})...)
 	}
 	return nil

@@ -29,6 +29,7 @@ type State struct {
 	Failover     policy.Failover      `json:"failover,omitzero"`
 	Breaker      policy.Breaker       `json:"breaker"`
 	Escalation   policy.Escalation    `json:"escalation"`
+	Holdout      policy.Holdout       `json:"holdout,omitzero"`
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
 	Stories      policy.Stories       `json:"stories,omitzero"`
 	Votes        policy.Votes         `json:"votes,omitzero"`
@@ -72,6 +73,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Settings.Apply(p, &was)
 	s.Failover.Apply(e.At, p, &was)
 	s.Escalation.Apply(p, &was)
+	s.Holdout.Apply(p, &was)
 	s.Reflection.Apply(p)
 	s.Stories.Apply(p, &was)
 	s.Votes.Apply(p, &was)

@@ -105,7 +105,7 @@ const (
 	Finished   Phase = "finished"  // the agent said that its turn is over
 	Leaving    Phase = "leaving"   // the process is being ended or put to rest
 	Gone       Phase = "gone"      // the process has exited or is parked
-	Checking   Phase = "checking"  // what it left is looked at, and the guardrails run
+	Checking   Phase = "checking"  // what it left is looked at, and guardrails run
 	Checked    Phase = "checked"
 	Committing Phase = "committing" // the tasks of version control are done
 	Settled    Phase = "settled"    // nothing is left to do for the iteration
@@ -169,6 +169,8 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		}
 	case event.IterationChecked:
 		l.checked()
+	case event.HoldoutChecked:
+		l.heldOut()
 	case event.SCMEnded:
 		if l.Phase == Committing {
 			l.Phase = Settled
@@ -248,6 +250,13 @@ func (l *Lifecycle) checked() {
 	}
 }
 
+// heldOut ends the run of the held-out guardrails, which comes last.
+func (l *Lifecycle) heldOut() {
+	if l.checked(); l.Phase == Checked {
+		l.Phase = Settled
+	}
+}
+
 func (l *Lifecycle) decided(p event.Decided) {
 	switch p.Do {
 	case event.DoBegin:
@@ -262,7 +271,7 @@ func (l *Lifecycle) decided(p event.Decided) {
 		l.Process.Ending, l.Process.Killing = false, false
 	case event.DoRelease:
 		l.leave()
-	case event.DoCheck:
+	case event.DoCheck, event.DoHoldout:
 		if l.Phase == Between {
 			l.Phase = VerifyingDone
 		} else {
@@ -321,6 +330,8 @@ func (l *Lifecycle) effectFailed(p event.EffectFailed) {
 		if !cancelled {
 			l.Fault = &event.FaultRaised{Where: string(p.Do), Error: p.Error, Class: p.Class}
 		}
+	case event.DoHoldout:
+		l.heldOut()
 	case event.DoCommit:
 		l.Phase = Settled
 	case event.DoRelease, event.DoAbort, event.DoKill:

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-var update = flag.Bool("update", false, "write testdata/toolspans.txt again; read the diff")
+var update = flag.Bool("update", false, "write the files of testdata again; read the diff")
 
 // The trace has reviews, one in each paragraph: "3s TYPE" is an event after so much time,
 // "change PATH 4s" a change found then, "foreign" one in a commit of another author. The line that

@@ -46,7 +46,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 		return err
 	}
 	last.stories.NoVerdict = x.undoReview(ctx, last.spans, cause) || last.stories.NoVerdict
-	x.judged = nil
+	x.judged, x.results.last = nil, nil
 	finished, err := x.checkStories(ctx, d, last, cause)
 	if err != nil {
 		return err
@@ -75,6 +75,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 			return err
 		}
 	}
+	checked.Snapshot, checked.Warning = x.keepEnd(ctx, d.Iteration), x.noteMade(ctx, d.Iteration, cause)
 	x.deliver(checked, d.Iteration, cause)
 	return nil
 }
@@ -118,13 +119,12 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 			seen.Size = x.size(limited, root, from)
 		}
 		if when == event.MomentBegin {
-			x.heads[root] = now.Head
-		} else if old, known := x.heads[root]; known && old != now.Head {
-			// After an error the number of commits is 0.
-			seen.Commits, _ = repo.Since(limited, root, old, x.cfg.Env...)
-			if made, err := repo.Between(limited, root, old, now.Head, x.cfg.Env...); err == nil && seen.Commits > 0 {
-				seen.Committed = &event.Difference{Files: made.Files, Insertions: made.Insertions, Deletions: made.Deletions}
-			}
+			x.heads[root] = headAt{now.Head, time.Now()}
+		} else if old, known := x.heads[root]; known && old.commit != now.Head {
+			x.countCommits(limited, root, old, &seen)
+		}
+		if when == event.MomentEnd {
+			x.ends[root] = seen
 		}
 		x.deliver(seen, iteration, cause)
 	}, x.cfg.Env...)
@@ -132,6 +132,25 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, changes 
 		unseen(x.cfg.Project, err)
 	}
 	return away
+}
+
+// headAt is the commit that HEAD named at a moment.
+type headAt struct {
+	commit string
+	at     time.Time
+}
+
+// countCommits says which commits a repository has that it did not have at the begin. After an
+// error their number is 0.
+func (x *Executor) countCommits(ctx context.Context, root string, old headAt, seen *event.RepoInspected) {
+	seen.Commits, _ = repo.Since(ctx, root, old.commit, x.cfg.Env...)
+	if seen.Commits == 0 {
+		return
+	}
+	if made, err := repo.Between(ctx, root, old.commit, seen.Head, x.cfg.Env...); err == nil {
+		seen.Committed = &event.Difference{Files: made.Files, Insertions: made.Insertions, Deletions: made.Deletions}
+	}
+	seen.Made, _ = repo.Made(ctx, root, old.commit, seen.Head, old.at, time.Now(), x.cfg.Env...)
 }
 
 // whole returns the difference of a repository from how it was before the first iteration; nil if
@@ -222,7 +241,7 @@ func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event
 	var failures error
 	x.results.last = nil
 	_, err := guardrail.Run(ctx, guardrail.Config{
-		Dir: x.cfg.Project, LoopDir: x.cfg.Dir, Iteration: iteration, Env: x.cfg.Env,
+		Dir: x.cfg.Project, LoopDir: x.cfg.Dir, Iteration: iteration, Env: x.cfg.Env, Wrap: x.cfg.Wrap,
 		TruncateChars: x.cfg.TruncateChars, Guardrails: x.cfg.Guardrails, Redact: x.redactor(),
 		Started: func(_ int, g guardrail.Guardrail) {
 			x.deliver(event.GuardrailStarted{Name: g.Command}, iteration, cause)
@@ -248,6 +267,16 @@ func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event
 		return checked, nil
 	}
 	return checked, errors.Join(err, failures)
+}
+
+// holdOut runs the held-out guardrails.
+func (x *Executor) holdOut(ctx context.Context, d event.Decided, cause event.Seq) error {
+	if x.cfg.HoldOut == nil {
+		return errors.New("there are no held-out guardrails any more")
+	}
+	checked := x.cfg.HoldOut(ctx, d.Iteration, func(ended event.HoldoutEnded) { x.deliver(ended, d.Iteration, cause) })
+	x.deliver(checked, d.Iteration, cause)
+	return nil
 }
 
 // redactor returns a constructor of stream redactors; nil if nothing is redacted.

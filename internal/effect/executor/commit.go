@@ -34,6 +34,7 @@ func (x *Executor) commit(ctx context.Context, p commitPlan, cause event.Seq) {
 		x.deliver(event.RepoCommitted{
 			SHA: result.SHA, Message: result.Message,
 			Files: result.Stat.Files, Insertions: result.Stat.Insertions, Deletions: result.Stat.Deletions,
+			Warning: x.note(ctx, x.cfg.Project, d.Iteration, cause, result.SHA),
 		}, d.Iteration, cause)
 	}
 	ended.Tasks, ended.Nothing, ended.PR, ended.PRs = result.Done, result.Nothing, made.url, made.all

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -49,7 +50,14 @@ type Config struct {
 	// Guardrails have to pass after an iteration. The agent sees TruncateChars of a failure.
 	Guardrails    []guardrail.Guardrail
 	TruncateChars int
-	SCM           config.SCM
+	// Wrap runs the guardrails in a sandbox; nil runs them as they are.
+	Wrap process.Wrap
+	// Scratch opens a throw-away work tree of a commit, in which the guardrails can run.
+	Scratch func(ctx context.Context, commit string) (*ScratchTree, error)
+	// HoldOut runs the held-out guardrails on the work as it is, and calls ended with the result of
+	// each; nil without such guardrails.
+	HoldOut func(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked
+	SCM     config.SCM
 	// Secrets redacts the logs of guardrails and commit messages; nil redacts nothing.
 	Secrets *redact.Redactor
 
@@ -77,6 +85,15 @@ type Config struct {
 	Ralph func(place int) string
 }
 
+// ScratchTree is a throw-away work tree.
+type ScratchTree struct {
+	Dir   string // the project's folder in it
+	Logs  string // a folder beside it
+	Env   []string
+	Wrap  process.Wrap // as Config.Wrap
+	Close func() error // removes it
+}
+
 func (c Config) memory(place int) bool { return c.Memory != nil && c.Memory(place) }
 
 // Executor performs decided effects. One goroutine calls Do.
@@ -89,17 +106,18 @@ type Executor struct {
 	closed atomic.Bool
 
 	// Used by the worker only.
-	snapshot *guardrail.FileSnapshot // the guardrails' files before the last agent ran
-	edited   []guardrail.Change      // changes that the check found and did not undo
-	heads    map[string]string       // HEAD of each repository when the iteration began
-	results  guardResults            // for pull requests
-	before   []byte                  // tasks.json before the last agent ran; nil after a restart
-	prd      []byte                  // prd.md, likewise
-	judged   []byte                  // tasks.json as it was judged last; nil if it was not in this check
-	base     *reviewed               // the work tree before a review; nil if it needs no undoing
-	unkept   string                  // why it could not be kept, as it was reported last
-	searched bool                    // for what an earlier runner kept
-	treeless string                  // why the work tree before an iteration is not kept, as it was reported last
+	snapshot *guardrail.FileSnapshot        // the guardrails' files before the last agent ran
+	edited   []guardrail.Change             // changes that the check found and did not undo
+	heads    map[string]headAt              // HEAD of each repository when the iteration began
+	ends     map[string]event.RepoInspected // each repository at the last check
+	results  guardResults                   // for pull requests
+	before   []byte                         // tasks.json before the last agent ran; nil after a restart
+	prd      []byte                         // prd.md, likewise
+	judged   []byte                         // tasks.json as it was judged last; nil if it was not in this check
+	base     *reviewed                      // the work tree before a review; nil if it needs no undoing
+	unkept   string                         // why it could not be kept, as it was reported last
+	searched bool                           // for what an earlier runner kept
+	treeless string                         // why the work tree before an iteration is not kept, as it was reported last
 
 	mu      sync.Mutex
 	session *agent.Session
@@ -113,7 +131,8 @@ const maxJobs = 1024
 
 // New returns an executor without an agent and starts its worker, which Close ends.
 func New(cfg Config) *Executor {
-	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]string{}, results: guardResults{commits: map[string]string{}}}
+	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]headAt{}, ends: map[string]event.RepoInspected{},
+		results: guardResults{commits: map[string]string{}}}
 	x.worker.Go(func() {
 		for job := range x.jobs {
 			job()
@@ -134,6 +153,8 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 			changes: s.Changes.Clone(),
 		}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
+	case event.DoHoldout:
+		x.enqueue(d, cause, func(ctx context.Context) error { return x.holdOut(ctx, d, cause) })
 	case event.DoCommit:
 		p := commitPlan{d, s.Rules.Limits.Diff, s.Lifecycle.PullRequest}
 		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, p, cause); return nil })

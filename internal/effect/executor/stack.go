@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
-	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -43,7 +41,6 @@ type stack struct {
 	known  []event.StackedRequest // what the journal says of them
 	was    []event.StackedRequest // what was published before
 	parts  []part
-	tree   *scratch.Tree
 	works  error // why no verdict of a guardrail counts in the throw-away tree
 }
 
@@ -57,7 +54,6 @@ func (x *Executor) publishStack(ctx context.Context, at forge.Place, branch stri
 	if s.limit == 0 && len(s.known) == 0 {
 		return nil, nil
 	}
-	defer func() { _ = s.tree.Close() }() // what is left is removed by the next one
 	if err := s.find(ctx, at); err != nil {
 		return nil, err
 	}
@@ -247,16 +243,13 @@ func (s *stack) try(ctx context.Context, commit string) (failed string, err erro
 	if len(s.cfg.Guardrails) == 0 {
 		return "", nil
 	}
-	if s.tree == nil {
-		s.tree, err = scratch.Open(ctx, scratch.Config{Dir: s.cfg.Project, Tree: commit, Home: s.cfg.Home, Env: s.cfg.Env})
-	} else {
-		err = s.tree.Reset(ctx, commit)
-	}
+	tree, err := s.cfg.Scratch(ctx, commit)
 	if err != nil {
 		return "", err
 	}
+	defer func() { _ = tree.Close() }() // what is left is removed by the next one
 	results, err := guardrail.Run(ctx, guardrail.Config{
-		Dir: s.tree.Project, LoopDir: filepath.Dir(s.tree.Root), Env: s.cfg.Env, Guardrails: s.cfg.Guardrails, Redact: s.redactor(),
+		Dir: tree.Dir, LoopDir: tree.Logs, Env: tree.Env, Wrap: tree.Wrap, Guardrails: s.cfg.Guardrails, Redact: s.redactor(),
 	})
 	for _, r := range results {
 		switch {

@@ -3,11 +3,15 @@
 package executor_test
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/effect/executor"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -33,7 +37,15 @@ func TestPartsOfBranch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := published(t, noneYet(), "push", "pr")
-			s.cfg.Home, s.cfg.Guardrails = t.TempDir(), []guardrail.Guardrail{{Command: row.guard}}
+			s.cfg.Guardrails = []guardrail.Guardrail{{Command: row.guard}}
+			home := t.TempDir()
+			s.cfg.Scratch = func(ctx context.Context, commit string) (*executor.ScratchTree, error) {
+				tree, err := scratch.Open(ctx, scratch.Config{Dir: s.cfg.Project, Tree: commit, Home: home, Env: s.cfg.Env})
+				if err != nil {
+					return nil, err
+				}
+				return &executor.ScratchTree{Dir: tree.Project, Logs: filepath.Dir(tree.Root), Env: s.cfg.Env, Close: tree.Close}, nil
+			}
 			s.state.Rules.Limits.Diff = row.limit
 			s.up()
 			git(t, s, "checkout", "-q", ".")

@@ -136,7 +136,7 @@ func (x *Executor) head() string {
 			best = root
 		}
 	}
-	return x.heads[best]
+	return x.heads[best].commit
 }
 
 // mark writes the marker for the hooks of the agent. The loop itself never believes it.
@@ -294,7 +294,7 @@ func (x *Executor) commitVerdict(ctx context.Context, c *event.StoriesCommit, it
 	sha, stat, err := repo.CommitFile(ctx, x.cfg.Project, plan.Path(x.cfg.Project, plan.Tasks), c.Message, x.cfg.Env...)
 	if err == nil {
 		x.deliver(event.RepoCommitted{SHA: sha, Message: c.Message, Files: stat.Files, Insertions: stat.Insertions,
-			Deletions: stat.Deletions}, iteration, cause)
+			Deletions: stat.Deletions, Warning: x.note(ctx, x.cfg.Project, iteration, cause, sha)}, iteration, cause)
 	}
 }
 

@@ -38,6 +38,20 @@ func BeforeIteration(ctx context.Context, dir, id string, n, most int, env ...st
 	return commit, err
 }
 
+// AfterIteration keeps the work tree around dir as it is after iteration n, under a ref of its
+// own that goes with the one of [BeforeIteration], and returns the commit.
+func AfterIteration(ctx context.Context, dir, id string, n int, env ...string) (commit string, err error) {
+	ctx, cancel := repo.Bounded(ctx, iterationTime)
+	defer cancel()
+	if commit, err = keepIteration(ctx, dir, iterationRef(id, n)+endOf, env); err != nil {
+		err = fmt.Errorf("keep the work tree: %w", err)
+	}
+	return commit, err
+}
+
+// endOf ends the ref of a work tree after an iteration.
+const endOf = "-end"
+
 func keepIteration(ctx context.Context, dir, ref string, env []string) (string, error) {
 	k, commit, err := commitNow(ctx, dir, "The work tree before an iteration.", env)
 	if err != nil {
@@ -57,6 +71,9 @@ func forgetIterations(ctx context.Context, dir, id string, most int, env []strin
 	g := gitIn(dir, env)
 	for _, old := range all[1 : len(all)-most] {
 		if err := g.removeRef(ctx, iterationRef(id, old.N), old.Commit); err != nil {
+			return err
+		}
+		if _, err := g.Read(ctx, "update-ref", "--no-deref", "-d", iterationRef(id, old.N)+endOf); err != nil {
 			return err
 		}
 	}

@@ -145,7 +145,7 @@ func TestDiffRunsNoProgram(t *testing.T) {
 	w.Write("a", "two\n")
 	now, err := FilesNow(t.Context(), w.Dir)
 	must(t, err)
-	out, err := repo.Diff(t.Context(), w.Dir, commit, now, nil)
+	out, err := repo.Diff(t.Context(), w.Dir, commit, now, nil, nil)
 	must(t, err)
 	if !strings.Contains(string(out), "-one\n+two\n") {
 		t.Errorf("the difference is %s", out)

@@ -96,6 +96,7 @@ func (r *reversal) compareOdd() (gone []SkippedFile) {
 		kind := r.base.odd[name]
 		isWritten := func(c change) bool { return c.path == name && c.was.id != "" }
 		switch {
+		case r.allowed(name):
 		case kind == emptyFolder:
 			if info, err := r.root.Lstat(filepath.FromSlash(name)); err != nil || !info.IsDir() {
 				r.folders = append(r.folders, name)

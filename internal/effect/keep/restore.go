@@ -29,22 +29,31 @@ type Restored struct {
 // files, after all others were restored. With dry it only finds the files, and CutOff is the ref of
 // an earlier one that has not ended.
 func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
+	return boundedRestore(ctx, dir, id, commit, dry, nil, env)
+}
+
+// RestoreFile is Restore of one file: all others may differ.
+func RestoreFile(ctx context.Context, dir, id, commit, path string, env ...string) (Restored, error) {
+	return boundedRestore(ctx, dir, id, commit, false, func(other string) bool { return other != path }, env)
+}
+
+func boundedRestore(ctx context.Context, dir, id, commit string, dry bool, allowed func(string) bool, env []string) (Restored, error) {
 	ctx, cancel := repo.Bounded(ctx, keepTime)
 	defer cancel()
-	result, err := restore(ctx, dir, id, commit, dry, env)
+	result, err := restore(ctx, dir, id, commit, dry, allowed, env)
 	if _, ok := errors.AsType[*SkippedError](err); err != nil && !ok {
 		err = fmt.Errorf("restore the work tree: %w", err)
 	}
 	return result, err
 }
 
-func restore(ctx context.Context, dir, id, commit string, dry bool, env []string) (result Restored, err error) {
+func restore(ctx context.Context, dir, id, commit string, dry bool, allowed func(string) bool, env []string) (result Restored, err error) {
 	result.Files = []string{}
 	base, err := openBase(ctx, dir, commit, env)
 	if err != nil {
 		return result, err
 	}
-	r := &reversal{base: base, Undo: Undo{Ref: LoopRefs(id) + unfinishedRestore}}
+	r := &reversal{base: base, Undo: Undo{Ref: LoopRefs(id) + unfinishedRestore, Allowed: allowed}}
 	if r.keeper, err = read(ctx, dir, env, &base.moment); err != nil {
 		return result, err
 	}

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,37 @@ func TestInterruptedRestoreGoesOn(t *testing.T) {
 			if third.CutOff != "" {
 				t.Errorf("cut off: %+v", third)
 			}
+		})
+	}
+}
+
+// TestRestoreFile puts one file back, or removes one that was made. All others stay as they are,
+// and the ref that it names has what was there.
+func TestRestoreFile(t *testing.T) {
+	for name, gone := range map[string]bool{"a": false, "made/c": true} {
+		t.Run(name, func(t *testing.T) {
+			w := busy(t)
+			commit, files := w.keepIteration(1, 5), w.files()
+			w.Write("a", "changed")
+			w.Write("src/b.go", "changed")
+			w.Write("made/c", "made")
+			w.Write("made/d", "made")
+			changed := w.files()
+			done, err := RestoreFile(t.Context(), w.Dir, bundleID, commit, name)
+			must(t, err)
+			want := maps.Clone(changed)
+			if want[name] = files[name]; gone {
+				delete(want, name)
+			}
+			same(t, "put back", w.files(), want)
+			if len(done.Files) != 1 || done.Files[0] != name || done.Ref == "" {
+				t.Errorf("%+v", done)
+			}
+			found, err := CommitOf(t.Context(), w.Dir, bundleID, done.Ref)
+			must(t, err)
+			_, err = RestoreFile(t.Context(), w.Dir, bundleID, found, name)
+			must(t, err)
+			same(t, "brought back", w.files(), changed)
 		})
 	}
 }

@@ -36,9 +36,13 @@ func (g Git) show(ctx context.Context, sha string) (string, error) {
 	return strings.ToValidUTF8(string(out), "\ufffd"), err
 }
 
-// Diff compares two commits or trees. options are those of git diff about its output.
-func Diff(ctx context.Context, dir, from, to string, options []string, env ...string) ([]byte, error) {
+// Diff compares two commits or trees: all files, or those of the paths from the root of the
+// repository. options are those of git diff about its output.
+func Diff(ctx context.Context, dir, from, to string, options, paths []string, env ...string) ([]byte, error) {
 	args := slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, options, []string{from, to, "--"})
+	for _, path := range paths {
+		args = append(args, ":(top,literal)"+path)
+	}
 	out, err := In(dir, env...).Read(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("compare the work trees: %w", err)

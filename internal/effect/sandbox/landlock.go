@@ -29,8 +29,10 @@ func (b *Box) landlock(argv, env []string) (wrapped, environment []string, err e
 			return nil, nil, fmt.Errorf("sandbox landlock cannot protect %s in a folder that the agent may change: start the loop with --worktree, or use bwrap", path)
 		}
 	}
-	rules := ruleset{Write: append([]string{"/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}, b.writable()...),
-		Net: b.Network != Open}
+	rules := ruleset{Write: append([]string{"/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx", "/dev/pts"}, b.writable()...), Net: b.Network != Open}
+	if !b.Secret {
+		rules.Write = append(rules.Write, "/dev/shm")
+	}
 	rules.Read = readable("/", b.Hide, slices.Concat(b.Show, b.programs(argv, env)))
 	inside := []string{b.Self, "inside"}
 	sockets, err := b.sockets()

@@ -55,6 +55,7 @@ type Policy struct {
 	Self    string   // the program ralph
 	Name    string   // of the sandbox: the same for all processes of a loop, or of a folder
 	Temp    string   // a folder for temporary files, which exists and stays with the loop
+	Secret  bool     // what runs may leave nothing to other processes, such as in shared memory
 	Aside   string   // a folder for what [Box.PutBack] sets aside, which a person may have written
 
 	// Of containers.

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -44,8 +46,16 @@ func (b *Box) profile(port int) string {
 			fmt.Fprintf(&t, "(%s (subpath %s))\n", what, quotedScheme(path))
 		}
 	}
-	rule("deny file-read*", b.Hide)
-	rule("allow file-read*", b.Show)
+	seen := map[string]string{} // a folder comes before what is in it
+	for _, path := range b.Show {
+		seen[path] = "allow file-read*"
+	}
+	for _, path := range b.Hide {
+		seen[path] = "deny file-read*"
+	}
+	for _, path := range slices.SortedFunc(maps.Keys(seen), byDepth) {
+		rule(seen[path], []string{path})
+	}
 	rule("allow file-write*", b.writable())
 	rule("deny file-write*", b.protected())
 	// Signals and debuggers reach only what the agent started.
@@ -58,6 +68,11 @@ func (b *Box) profile(port int) string {
 		fmt.Fprintf(&t, "(deny network*)\n(allow network* (local ip \"localhost:*\") (remote ip \"localhost:%d\"))\n(allow network-outbound (literal %s))\n", port, quotedScheme(b.proxy.Socket))
 	}
 	return t.String()
+}
+
+// byDepth orders paths so that a folder comes before what is in it.
+func byDepth(a, b string) int {
+	return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
 }
 
 // quotedScheme writes a text as the language of the profile reads it.

@@ -1,15 +1,16 @@
-// Package scratch makes throw-away work trees: guardrails are tried there on states that nobody
-// works in.
+// Package scratch makes throw-away work trees: guardrails are tried there on states in which no
+// loop and no person works.
 //
 //	tree, err := scratch.Open(ctx, scratch.Config{Dir: project, Tree: claimed, Home: home})
 //	defer tree.Close()
+//	err = tree.Prepare(ctx, scratch.Preparation{From: project, Setup: settings.Worktree.Setup})
 //	// run commands in tree.Project, write files there
 //	err = tree.Reset(ctx, other) // the files of another tree of git, nothing else
 //
 // # Guarantees
 //
-//   - The repository that a tree is made from is only read: no ref, index, file or list of worktrees
-//     of it changes. The throw-away tree is a repository of its own that borrows its objects; what
+//   - The repository that a tree is made from is only read: no ref, index, file or list of
+//     worktrees of it changes. The throw-away tree is a repository of its own that borrows its objects; what
 //     is committed there is gone with it.
 //   - Folders are made with mode 0700 in ralph's home, which every sandbox hides from agents.
 //   - What a killed process leaves is removed by the next [Open].

@@ -25,10 +25,13 @@ type Config struct {
 type Tree struct {
 	Root    string // of the work tree
 	Project string // the folder in it that is Config.Dir there
+	Temp    string // an empty folder beside it, for what commands need to write elsewhere
 
 	git    repo.Git
 	folder string
 	lock   *os.File
+	// commits are those of trees that were written.
+	commits map[string]string
 }
 
 const (
@@ -36,6 +39,9 @@ const (
 	Folder   = "scratch"
 	lockFile = "lock"
 	workDir  = "work"
+	tempDir  = "temp"
+	// maxShallow bounds git's list of commits whose parents are missing, in bytes.
+	maxShallow = 16 << 20
 	// writeTime bounds the writing of all files.
 	writeTime = 10 * time.Minute
 )
@@ -109,9 +115,11 @@ func makeFolder(parent string) (*Tree, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	t := &Tree{Root: filepath.Join(folder, workDir), folder: folder, lock: lock}
+	t := &Tree{
+		Root: filepath.Join(folder, workDir), Temp: filepath.Join(folder, tempDir), folder: folder, lock: lock, commits: map[string]string{},
+	}
 	if _, err = filelock.TryExclusive(lock); err == nil {
-		err = os.Mkdir(t.Root, 0o700)
+		err = errors.Join(os.Mkdir(t.Root, 0o700), os.Mkdir(t.Temp, 0o700))
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -152,11 +160,11 @@ func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
 	if err := os.MkdirAll(filepath.Join(t.Root, ".git", "objects", "info"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(t.Root, ".git", "objects", "info", "alternates"), []byte(borrowed), 0o600); err != nil {
+	if err := safefile.WriteFile(filepath.Join(t.Root, ".git", "objects", "info", "alternates"), []byte(borrowed), 0o600); err != nil {
 		return err
 	}
-	if shallow, err := os.ReadFile(filepath.Join(common, "shallow")); err == nil {
-		if err := os.WriteFile(filepath.Join(t.Root, ".git", "shallow"), shallow, 0o600); err != nil {
+	if shallow, err := safefile.Read(filepath.Join(common, "shallow"), maxShallow); err == nil {
+		if err := safefile.WriteFile(filepath.Join(t.Root, ".git", "shallow"), shallow, 0o600); err != nil {
 			return err
 		}
 	}
@@ -171,11 +179,7 @@ func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
 // Reset gives the tree the files of a commit or a tree of git, and removes all others but those in
 // keep: paths from the root that patterns of a .gitignore match.
 func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
-	name, err := t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tree+"^{tree}")
-	if err != nil {
-		return fmt.Errorf("find the tree %.60q: %w", tree, err)
-	}
-	commit, err := t.git.CommitTree(ctx, name, "The files as they are tried.")
+	commit, err := t.commit(ctx, tree)
 	if err != nil {
 		return err
 	}
@@ -190,6 +194,22 @@ func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
 		return fmt.Errorf("remove what the commands left: %w", err)
 	}
 	return os.MkdirAll(t.Project, 0o700)
+}
+
+// commit returns a commit of a tree. It is made once: a state may be written many times.
+func (t *Tree) commit(ctx context.Context, tree string) (string, error) {
+	if commit := t.commits[tree]; commit != "" {
+		return commit, nil
+	}
+	name, err := t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", tree+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("find the tree %.60q: %w", tree, err)
+	}
+	commit, err := t.git.CommitTree(ctx, name, "The files as they are tried.")
+	if err == nil && name == tree {
+		t.commits[tree] = commit
+	}
+	return commit, err
 }
 
 // Git returns the git of the tree, for facts about the states that it has.

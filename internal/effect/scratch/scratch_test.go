@@ -75,7 +75,7 @@ func TestTreeLeavesRepositoryAlone(t *testing.T) {
 }
 
 // What a killed process leaves is removed by the next one; a tree in use stays.
-func TestNextOneRemovesWhatWasLeft(t *testing.T) {
+func TestNextOneRemovesRemains(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()
 	used := open(t, w.Dir, w.Head(), home)
 	left := filepath.Join(home, scratch.Folder, "tree-left")

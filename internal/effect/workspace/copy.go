@@ -65,7 +65,7 @@ func (w *Worktree) Copy(ctx context.Context, project string, patterns []string, 
 			done.Withheld = append(done.Withheld, name)
 			continue
 		}
-		copied, err := copyFile(from, to, filepath.FromSlash(name))
+		copied, err := CopyFile(from, to, filepath.FromSlash(name))
 		if err != nil {
 			return done, fmt.Errorf("copy %s to the worktree: %w", name, err)
 		}
@@ -108,8 +108,8 @@ func namesFile(pattern, name string) bool {
 	return pattern == name || pattern == path.Base(name)
 }
 
-// copyFile copies a regular file or a link, unless something is there.
-func copyFile(from, to *os.Root, name string) (bool, error) {
+// CopyFile copies a regular file or a link, unless something is there.
+func CopyFile(from, to *os.Root, name string) (bool, error) {
 	info, err := from.Lstat(name)
 	if err != nil {
 		return false, err
@@ -130,15 +130,20 @@ func copyFile(from, to *os.Root, name string) (bool, error) {
 	case !info.Mode().IsRegular():
 		return false, nil
 	}
+	return true, CopyAs(from, name, to, name, info.Mode().Perm())
+}
+
+// CopyAs copies a regular file to a name that is free.
+func CopyAs(from *os.Root, name string, to *os.Root, as string, mode fs.FileMode) error {
 	in, err := safefile.OpenIn(from, name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer in.Close()
-	out, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	out, err := to.OpenFile(as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return false, err
+		return err
 	}
 	_, err = io.Copy(out, in)
-	return err == nil, errors.Join(err, out.Close())
+	return errors.Join(err, out.Close())
 }

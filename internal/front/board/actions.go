@@ -78,30 +78,12 @@ func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, e
 
 // resume starts a runner for a loop, which takes the commands: texts for its next prompt.
 func resume(e *cli.Env, effect Effect) (string, error) {
-	s, commands := effect.Loop, effect.Commands
 	inner, _, messages := quiet(e)
-	inner.Cwd = s.Project
-	var ids []string
-	for _, c := range commands {
-		id, err := client.Drop(s.Name, s.Dir, c)
-		if err != nil {
-			return "", err
-		}
-		ids = append(ids, id)
+	if err := send.Resume(inner, effect.Loop, effect.Raise, effect.Commands...); err != nil {
+		return "", err
 	}
-	start, err := inner.Starter()
-	if err == nil {
-		start.Set = effect.Raise
-		_, err = start.Resume(context.Background(), s)
-	}
-	if err != nil {
-		for _, id := range ids {
-			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
-		}
-		return "", cli.Refusal(err)
-	}
-	outcome := "loop " + s.Name + " is running again"
-	if len(commands) > 0 {
+	outcome := "loop " + effect.Loop.Name + " is running again"
+	if len(effect.Commands) > 0 {
 		outcome += "; the text is in its next prompt"
 	}
 	return strings.Join(append([]string{outcome}, spoken(messages)...), "\n"), nil

@@ -239,7 +239,7 @@ const maxTyped = 5
 func (m *Model) typed(s *Screen, label string) {
 	left := render.Columns(label)
 	width := max(m.Width-left-1, 1)
-	rows, row, column := layOut(m.input, width)
+	rows, row, column := m.input.Rows(width)
 	first := max(0, row-maxTyped+1)
 	for i := first; i < len(rows) && i < first+maxTyped; i++ {
 		before := strings.Repeat(" ", left)
@@ -251,34 +251,4 @@ func (m *Model) typed(s *Screen, label string) {
 		}
 		s.Lines = append(s.Lines, before+rows[i])
 	}
-}
-
-// layOut breaks a typed text into rows of so many columns, and returns where the cursor is.
-func layOut(l line, width int) (rows []string, row, column int) {
-	rows = []string{""}
-	used := 0
-	for i := 0; i <= len(l.text); i++ {
-		if i == l.pos {
-			row, column = len(rows)-1, used
-		}
-		if i == len(l.text) {
-			break
-		}
-		r := l.text[i]
-		if r == '\n' {
-			rows, used = append(rows, ""), 0
-			continue
-		}
-		text := render.Clean(string(r))
-		n := render.Columns(text)
-		if used+n > width {
-			rows, used = append(rows, ""), 0
-			if i == l.pos {
-				row, column = len(rows)-1, 0
-			}
-		}
-		rows[len(rows)-1] += text
-		used += n
-	}
-	return rows, row, column
 }

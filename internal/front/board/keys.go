@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -96,9 +97,9 @@ func (m *Model) browse(key string) Effect {
 	case "?":
 		m.mode, m.page = reading, 0
 	case "/":
-		m.mode, m.input = filtering, newLine(m.filter)
+		m.mode, m.input = filtering, display.NewLine(m.filter)
 	case "n":
-		m.mode, m.input = beginning, line{}
+		m.mode, m.input = beginning, display.Line{}
 	case "h":
 		m.Here = !m.Here
 		m.arrange()
@@ -220,11 +221,11 @@ func (m *Model) peekKey(key string) Effect {
 func (m *Model) typeTask(k Key) Effect {
 	switch {
 	case k.Text != "":
-		m.input = m.input.insert(k.Text)
+		m.input = m.input.Insert(k.Text)
 	case k.Name == "esc", k.Name == "ctrl+c":
 		m.finish()
 	case k.Name != "enter":
-		m.input, _ = m.input.edit(k.Name)
+		m.input, _ = m.input.Edit(k.Name)
 	case strings.TrimSpace(m.input.String()) == "":
 		m.Say("there is no task yet; esc leaves", true)
 	default:
@@ -238,7 +239,7 @@ func (m *Model) typeTask(k Key) Effect {
 
 // begin begins a question to the person about a loop.
 func (m *Model) begin(mode mode, l *listing.Loop) {
-	m.mode, m.input, m.about, m.asked, m.live = mode, line{}, l.Found.File, questionOf(l), l.Alive
+	m.mode, m.input, m.about, m.asked, m.live = mode, display.Line{}, l.Found.File, questionOf(l), l.Alive
 }
 
 // digit is the number that a key types, from 1 to 9; 0 for any other key.
@@ -268,7 +269,7 @@ func (m *Model) choose(n int) {
 		m.Say("the line is not empty; ctrl+u clears it", true)
 		return
 	}
-	m.input = newLine(l.Facts.Asked.Choices[n-1])
+	m.input = display.NewLine(l.Facts.Asked.Choices[n-1])
 }
 
 // beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
@@ -314,12 +315,12 @@ func (m *Model) send(l *listing.Loop, commands ...inbox.Command) Effect {
 func (m *Model) typeFilter(k Key) {
 	switch {
 	case k.Text != "":
-		m.input = m.input.insert(strings.ReplaceAll(k.Text, "\n", " "))
+		m.input = m.input.Insert(strings.ReplaceAll(k.Text, "\n", " "))
 	case k.Name == "enter":
 		m.mode = browsing
 		return
 	case k.Name == "esc", k.Name == "ctrl+c":
-		m.mode, m.input = browsing, line{}
+		m.mode, m.input = browsing, display.Line{}
 	case k.Name == "up":
 		m.move(-1)
 		return
@@ -327,7 +328,7 @@ func (m *Model) typeFilter(k Key) {
 		m.move(1)
 		return
 	default:
-		m.input, _ = m.input.edit(k.Name)
+		m.input, _ = m.input.Edit(k.Name)
 	}
 	m.setFilter(m.input.String())
 }
@@ -342,7 +343,7 @@ func (m *Model) typeText(k Key) Effect {
 	l := m.loopOf(m.about)
 	switch {
 	case k.Text != "":
-		m.input = m.input.insert(k.Text)
+		m.input = m.input.Insert(k.Text)
 		return Effect{}
 	case k.Name == "esc", k.Name == "ctrl+c", l == nil:
 		m.finish()
@@ -351,7 +352,7 @@ func (m *Model) typeText(k Key) Effect {
 		m.choose(digit(strings.TrimPrefix(k.Name, "alt+")))
 		return Effect{}
 	case k.Name != "enter":
-		m.input, _ = m.input.edit(k.Name)
+		m.input, _ = m.input.Edit(k.Name)
 		return Effect{}
 	}
 	text := strings.TrimSpace(m.input.String())
@@ -454,9 +455,11 @@ func (m *Model) GiveBack(e Effect) {
 	if e.Do == Send && len(e.Commands) == 1 && first.Question == 0 {
 		mode = steering
 	}
-	m.mode, m.input, m.about, m.asked, m.live = mode, newLine(first.Text), e.Loop.File, first.Question, e.Loop.Live.Alive
+	m.mode, m.input, m.about, m.asked, m.live = mode, display.NewLine(first.Text), e.Loop.File, first.Question, e.Loop.Live.Alive
 	m.scroll()
 }
 
 // finish ends a question.
-func (m *Model) finish() { m.mode, m.input, m.about, m.asked, m.live = browsing, line{}, "", 0, false }
+func (m *Model) finish() {
+	m.mode, m.input, m.about, m.asked, m.live = browsing, display.Line{}, "", 0, false
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -36,10 +37,10 @@ type Model struct {
 	top      int    // the first item on the screen
 
 	mode   mode
-	input  line   // what is being typed
-	about  string // the entry's file of the loop that the input is about
-	asked  int    // the number of the question that the input answers; 0 if it has none
-	live   bool   // the loop that the input is about had a runner when the person saw it last
+	input  display.Line // what is being typed
+	about  string       // the entry's file of the loop that the input is about
+	asked  int          // the number of the question that the input answers; 0 if it has none
+	live   bool         // the loop that the input is about had a runner when the person saw it last
 	filter string
 	notice notice
 	peeked []string // of the chosen loop, while it is peeked at

@@ -1,4 +1,5 @@
-// Package display says how a program that draws on the person's terminal runs there.
+// Package display says how a program that draws on the person's terminal runs there, and edits what
+// the person types into it.
 package display
 
 import (

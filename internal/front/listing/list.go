@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 // Options say which loops are listed.
@@ -38,6 +39,7 @@ func Find(e *cli.Env, o Options) ([]*projector.View, error) {
 		loops = append(loops, v)
 	}
 	addLeft(loops)
+	reading.AddReviewed(e.Home, loops...)
 	sortByUrgency(loops)
 	return nest(loops), nil
 }

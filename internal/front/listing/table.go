@@ -109,6 +109,9 @@ func statusOf(v *projector.View, now time.Time) string {
 	if asks := Asks(v); asks != "" {
 		status += ", " + asks
 	}
+	if v.Reviewed != nil {
+		status += ", " + v.Reviewed.String()
+	}
 	return status
 }
 

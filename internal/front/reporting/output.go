@@ -16,7 +16,7 @@ const filesMost = 1000
 // write writes a report to where the options say. base is the name of a page that is written
 // because stdout is a terminal.
 func write(e *cli.Env, o Options, base string, content func(io.Writer) error) error {
-	page := !o.JSON && !o.Markdown && !o.JUnit
+	page := !o.JSON && !o.Markdown && !o.JUnit && !o.Provenance
 	switch {
 	case o.Output == "-", o.Output == "" && !(page && e.IsTerminal()):
 		return cli.Buffered(e.Stdout, content)

@@ -1,6 +1,9 @@
 package reporting
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,6 +11,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/logs/filter"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/reading"
 	"github.com/ralph-loop/ralph/render/report"
 )
 
@@ -20,8 +26,11 @@ type Options struct {
 	Markdown   bool
 	JUnit      bool // XML for CI systems
 	JSON       bool
+	Provenance bool   // a statement of where the result comes from
 	Output     string // a file; - is stdout; empty is stdout, or on a terminal a page in a new file
 	Force      bool   // Output may exist
+	// List returns what there is to read of a loop, whose repository a front end does not read.
+	List func(context.Context, registry.Status) (reading.List, error)
 }
 
 // Report writes a report.
@@ -31,6 +40,10 @@ func Report(e *cli.Env, o Options) error {
 		return cli.Refuse("leave one of them out", "--markdown and --json are two forms")
 	case o.JUnit && (o.Markdown || o.JSON):
 		return cli.Refuse("leave one of them out", "--junit and --markdown or --json are different forms")
+	case o.Provenance && (o.Markdown || o.JUnit || o.JSON):
+		return cli.Refuse("leave one of them out", "--provenance and --markdown, --junit or --json are different forms")
+	case o.Provenance && (o.All || o.Iterations != ""):
+		return cli.Refuse("name one loop, and leave -i out", "--provenance is about one loop, with every iteration")
 	case o.JUnit && o.All:
 		return cli.Refuse("name one loop", "--junit is about one loop")
 	case o.JUnit && o.Iterations != "":
@@ -59,7 +72,7 @@ func one(e *cli.Env, o Options) error {
 	if o.Iterations != "" {
 		full = spans.Contains
 	}
-	dir, facts, err := find(e, o.Name)
+	dir, facts, err := find(e, o)
 	if err != nil {
 		return err
 	}
@@ -70,6 +83,9 @@ func one(e *cli.Env, o Options) error {
 	r.Judge(facts)
 	if r.Last == 0 {
 		return cli.Refuse("'ralph list' shows the loops", "%s has no journal: it never began, or its files are gone", facts.Name)
+	}
+	if o.Provenance {
+		return provenance(e, o, r, dir)
 	}
 	return write(e, o, "ralph-"+r.Name, func(w io.Writer) error {
 		switch {
@@ -84,15 +100,36 @@ func one(e *cli.Env, o Options) error {
 	})
 }
 
-// find returns the folder of a loop, and what is known of it besides its journal.
-func find(e *cli.Env, name string) (dir string, f report.Facts, err error) {
-	s, err := e.Find(name)
-	if err == nil {
-		return s.Dir, report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s.Head)}, nil
+// provenance writes the statement of a loop.
+func provenance(e *cli.Env, o Options, r *report.Report, dir string) error {
+	statement, err := r.Statement(dir)
+	if errors.Is(err, report.ErrNoSubject) {
+		return cli.Refuse("a loop in a git repository has one once an iteration was checked, with snapshots.keep or a commit", "loop %s: %w", r.Name, err)
 	}
-	path := e.Abs(name)
-	if info, statErr := os.Stat(filepath.Join(path, "journal")); name == "" || statErr != nil || !info.IsDir() {
+	if err != nil {
+		return fmt.Errorf("state where the result of loop %s comes from: %w", r.Name, err)
+	}
+	return write(e, o, "", func(w io.Writer) error { return cli.PrintJSON(w, statement, "  ") })
+}
+
+// find returns the folder of a loop, and what is known of it besides its journal.
+func find(e *cli.Env, o Options) (dir string, f report.Facts, err error) {
+	s, err := e.Find(o.Name)
+	if err == nil {
+		f = report.Facts{Name: e.NameToType(s), Alive: s.Live.Alive, Now: e.Now(), Said: saidBy(s.Head)}
+		if list, err := o.List(context.Background(), s); err == nil {
+			f.Reading = &list
+		}
+		return s.Dir, f, nil
+	}
+	path := e.Abs(o.Name)
+	if info, statErr := os.Stat(filepath.Join(path, "journal")); o.Name == "" || statErr != nil || !info.IsDir() {
 		return "", f, err
 	}
-	return path, report.Facts{Name: cli.AsTyped([]string{name}), Copy: true, Now: e.Now()}, nil
+	f = report.Facts{Name: cli.AsTyped([]string{o.Name}), Copy: true, Now: e.Now()}
+	if loop, err := projector.Load(path); err == nil {
+		list := reading.New(f.Name, loop.View().Strength, nil, "this is a copy of the loop's folder, without its repository")
+		f.Reading = &list
+	}
+	return path, f, nil
 }

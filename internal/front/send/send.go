@@ -92,3 +92,27 @@ func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 	f, err := client.Send(context.Background(), s, c, patience)
 	return f, Explain(e, s, err)
 }
+
+// Resume starts a runner for a loop without one, with settings that are raised for it. It takes the
+// commands first: texts for its next prompt. If it cannot be started, they are taken back.
+func Resume(e *cli.Env, s registry.Status, raise map[string]string, commands ...inbox.Command) error {
+	var ids []string
+	for _, c := range commands {
+		id, err := client.Drop(s.Name, s.Dir, c)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	start, err := e.Starter()
+	if err == nil {
+		start.Set = raise
+		_, err = start.Resume(context.Background(), s)
+	}
+	if err != nil {
+		for _, id := range ids {
+			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
+		}
+	}
+	return cli.Refusal(err)
+}

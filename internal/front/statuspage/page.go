@@ -83,7 +83,28 @@ func (d *page) all() {
 	d.commands()
 	d.questions()
 	d.places()
+	d.heldOut()
 	d.kept()
+}
+
+// heldOut: the guardrails that the agent cannot read.
+func (d *page) heldOut() {
+	h := d.HeldOut
+	if h == nil {
+		return
+	}
+	says := units.Quantity(h.Guardrails, "guardrail")
+	if h.Passed+h.Failed > 0 {
+		says += fmt.Sprintf(", %d of %d passed", h.Passed, h.Passed+h.Failed)
+	}
+	if h.ByConvention {
+		says += ", by convention: no sandbox"
+	}
+	if h.Error != "" {
+		says += "; they could not run: " + h.Error
+	}
+	d.add("held out", "%s", says)
+	addAll(d, "output", h.Outputs)
 }
 
 // fleet: the tasks of a fleet, with what all of their loops cost.
@@ -425,6 +446,9 @@ func (d *page) account() {
 	d.add("used", "%s · %s · %s", d.count().Iterations(), units.Span(time.Duration(d.Ran)*time.Millisecond), phrase.Usage(d.Spent))
 	if changed := phrase.Changed(d.Changed); changed != "" {
 		d.add("changed", "%s", changed)
+	}
+	if d.Reviewed != nil {
+		d.add("review", "%s; 'ralph review %s' shows it", d.Reviewed, d.Name)
 	}
 	var away []string
 	for _, a := range d.Away {

@@ -79,7 +79,7 @@ func (s *Server) showReport(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
 	read, err := report.Read(l.Dir, report.Options{})
 	if err == nil {
-		read.Judge(report.Facts{Name: l.Name, Alive: l.Alive, Now: s.env.Now()})
+		read.Judge(s.facts(r.Context(), l))
 		err = report.HTML(&page, read, l.Dir, report.PageOptions{})
 	}
 	if err != nil {

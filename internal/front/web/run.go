@@ -28,6 +28,7 @@ type Flags struct {
 	Open     bool
 	ReadOnly bool
 	NewLinks bool
+	Reviews  Reviews // nil if an agent starts the server
 }
 
 const maxPort = 1<<16 - 1
@@ -59,7 +60,7 @@ func Run(e *cli.Env, f Flags) error {
 		return err
 	}
 	silent := *e
-	o := Options{Env: &silent, Tokens: tokens, ReadOnly: f.ReadOnly, Public: public}
+	o := Options{Env: &silent, Tokens: tokens, ReadOnly: f.ReadOnly, Public: public, Reviews: f.Reviews}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !usual {

@@ -42,6 +42,8 @@ type Options struct {
 	// Public is the address that browsers use if a port is forwarded to this server, a scheme and a
 	// host; nil if there is none.
 	Public *url.URL
+	// Reviews are those of a person; nil if an agent started the server.
+	Reviews Reviews
 }
 
 // Server serves the loops of this machine. Its handler may be used by any number of goroutines.
@@ -51,14 +53,17 @@ type Server struct {
 	public   *url.URL
 	handler  http.Handler
 	loops    survey
-	streams  atomic.Int32
-	ends     chan struct{} // closed when the server ends
-	once     sync.Once
+	reviews  Reviews
+	// reviewing is held while work trees are compared or changed.
+	reviewing sync.Mutex
+	streams   atomic.Int32
+	ends      chan struct{} // closed when the server ends
+	once      sync.Once
 }
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{env: o.Env, public: o.Public, ends: make(chan struct{})}
+	s := &Server{env: o.Env, public: o.Public, reviews: o.Reviews, ends: make(chan struct{})}
 	if !o.ReadOnly {
 		s.visitors = append(s.visitors, newVisitor(o.Tokens.Full, true))
 	}
@@ -74,6 +79,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /loops/{id}", s.showLoop)
 	m.HandleFunc("GET /loops/{id}/report", s.showReport)
 	m.HandleFunc("GET /loops/{id}/changes", s.showChanges)
+	m.HandleFunc("GET /loops/{id}/review", s.showReview)
 	m.Handle("GET /static/", static())
 	m.HandleFunc("GET /api/loops", s.getLoops)
 	m.HandleFunc("GET /api/loops/{id}", s.getLoop)
@@ -82,6 +88,8 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /api/loops/{id}/live", s.getLive)
 	m.HandleFunc("POST /api/loops/{id}/commands", s.postCommand)
 	m.HandleFunc("POST /api/loops/{id}/resume", s.postResume)
+	m.HandleFunc("GET /api/loops/{id}/review", s.getReview)
+	m.HandleFunc("POST /api/loops/{id}/review", s.postReview)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is nothing at "+clip(r.URL.Path), "the API is described in docs/reference/web-api.md")
 	})

@@ -70,6 +70,9 @@ type Loaded struct {
 	Warnings []string // nothing that stops a loop
 	// settings of the repository's files that count only once a person trusts them, by key
 	Parts []Part
+	// HeldOut are the held-out guardrails of the person's own settings.json. They are no part of
+	// Settings: what is made of those may be read by an agent.
+	HeldOut []Guardrail
 
 	own map[string]string // what the person's own settings.json sets, by key
 }
@@ -157,11 +160,25 @@ func (l *Loaded) file(file settingsFile) error {
 		return bad.in(file.name, data)
 	}
 	if file.own {
+		l.holdOut()
 		l.remember(keys)
 	} else {
 		l.ask(keys)
 	}
 	return nil
+}
+
+// holdOut takes the held-out guardrails out of the settings.
+func (l *Loaded) holdOut() {
+	var visible []Guardrail
+	for _, g := range l.Settings.Guardrails {
+		if g.HeldOut {
+			l.HeldOut = append(l.HeldOut, g)
+		} else {
+			visible = append(visible, g)
+		}
+	}
+	l.Settings.Guardrails = visible
 }
 
 // reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's

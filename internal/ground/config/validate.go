@@ -36,8 +36,26 @@ func checkItem(parent, key string, item reflect.Value) *Error {
 			return &Error{Key: full, Problem: full + ": is missing"}
 		}
 	}
-	if n, ok := item.Interface().(Notification); ok {
-		return checkNotification(n, key)
+	switch item := item.Interface().(type) {
+	case Notification:
+		return checkNotification(item, key)
+	case Guardrail:
+		return checkHeldOut(item, key)
+	}
+	return nil
+}
+
+// checkHeldOut checks that a held-out guardrail says what has to hold, and nothing else to the
+// agent.
+func checkHeldOut(g Guardrail, key string) *Error {
+	switch {
+	case g.HeldOut && strings.TrimSpace(g.Requirement) == "":
+		return &Error{Key: join(key, "requirement"), Problem: join(key, "requirement") + ": is missing, and a held-out guardrail needs it",
+			advice: "say in words for the agent what has to hold"}
+	case !g.HeldOut && g.Requirement != "":
+		return &Error{Key: join(key, "requirement"), Problem: join(key, "requirement") + ": is only for a guardrail with heldOut"}
+	case g.HeldOut && (g.Hint != "" || g.Protect || g.Independent):
+		return &Error{Key: join(key, "heldOut"), Problem: join(key, "heldOut") + ": goes with command, requirement and timeout only"}
 	}
 	return nil
 }
@@ -94,6 +112,10 @@ func checkTogether(s Settings) *Error {
 	}
 	if at := slices.Index(s.SCM.Tasks, TaskPullRequest); s.SCM.Publishes() && !slices.ContainsFunc(s.SCM.Tasks[:at], IsPush) {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: pr comes before the branch is pushed", advice: `say ["commit", "push", "pr"]`}
+	}
+	if slices.ContainsFunc(s.Guardrails, func(g Guardrail) bool { return g.HeldOut }) {
+		return &Error{Key: "guardrails", Problem: "guardrails: one is heldOut, and an agent can read it here",
+			advice: "'ralph holdout add' keeps it where no agent of a sandbox reads it; so does your own settings.json"}
 	}
 	if err := checkWindow(s.Limits.Window); err != nil {
 		return err

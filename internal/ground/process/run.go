@@ -17,6 +17,9 @@ type Command struct {
 	Dir string
 	// Env is the complete environment; nil means the caller's.
 	Env []string
+	// Wrap, if not nil, returns the command that runs in the place of Argv, such as in a sandbox,
+	// and its environment.
+	Wrap Wrap
 	// Mark has the effect of Spec.Mark, and makes all descendants the command's. Without a mark
 	// only those in its process group are.
 	Mark string
@@ -36,6 +39,9 @@ type Command struct {
 	Grace time.Duration
 }
 
+// A Wrap returns the command that runs another one, and its environment.
+type Wrap func(argv, env []string) (wrapped, environment []string, err error)
+
 // Run runs a command, ends what it leaves running and returns how it exited. When ctx ends first,
 // the command and its descendants get TERM, after the grace KILL, and the error is the cause of the
 // context. Any other error says, as Start's does, that the command could not be started. A
@@ -50,6 +56,12 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return Exit{Code: -1}, errors.New("no program given")
+	}
+	if c.Wrap != nil {
+		var err error
+		if spec.Argv, spec.Env, err = c.Wrap(spec.Argv, c.Env); err != nil {
+			return Exit{Code: -1}, err
+		}
 	}
 	p, err := startTree(spec, &c)
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/reading"
 )
 
 // A Loop is one that may be removed.
@@ -333,7 +334,7 @@ func (l *Loop) Remove(e *cli.Env) error {
 			err = registry.Remove(e.Home, e.Root(), l.Name)
 		}
 		// The refs that keep its work trees.
-		err = errors.Join(err, keep.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
+		err = errors.Join(err, reading.Forget(e.Home, l.id), keep.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
 	}
 	if err != nil {
 		err = fmt.Errorf("remove loop %s: %w", l.Name, err)

@@ -171,6 +171,7 @@ func (p *Plan) check(e *cli.Env) []preflight.Finding {
 		Settings: settings, WorkDir: p.workDir, Branch: p.branch(e),
 		Worktree: p.Worktree != nil || p.worktree != nil, Stories: p.stories != nil, Ask: preflight.Asks(e),
 	}.Examine(e)...)
+	found = append(found, preflight.HeldOut(e.Home, e.Root(), settings.Sandbox.Mode, p.before.State.Rules.HeldOut)...)
 	found = append(found, preflight.Refused("quota", checkQuotaKnown(p.when, settings))...)
 	if p.Worktree == nil || p.worktree != nil {
 		found = append(found, preflight.Refused("work tree", checkWorkTree(e, p.Name, p.Dir, p.tree(e), settings.AllowSharedWorktree || p.After != ""))...)

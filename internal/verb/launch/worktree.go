@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,22 +123,10 @@ func FillWorktree(ctx context.Context, e *cli.Env, name, dir string, w *workspac
 	if settings.Setup == "" {
 		return nil
 	}
-	if err := os.MkdirAll(w.Project(), 0o777); err != nil {
-		return err
-	}
 	cli.Tell(e.Stderr, "worktree.setup: %s", cli.Clean(settings.Setup))
-	var tail process.Tail
-	tail.Max = 2000
-	exit, err := process.Run(ctx, process.Command{
-		Shell: settings.Setup, Dir: w.Project(), Stdout: &tail, Stderr: &tail,
-		Env: process.Environment(e.Environ, nil, runner.LoopVariables(name, dir, w.PortBase)),
-	})
-	if err == nil {
-		err = exit.Failure()
-	}
-	if err != nil {
-		text := bytes.TrimSpace([]byte(tail.String()))
-		return cli.Refuse("correct worktree.setup, and do it again; nothing is left of this try", "worktree.setup: %w\n%s", err, cli.Clean(string(text)))
+	env := process.Environment(e.Environ, nil, runner.LoopVariables(name, dir, w.PortBase))
+	if err := workspace.Setup(ctx, w.Project(), settings.Setup, env, nil); err != nil {
+		return cli.Refuse("correct worktree.setup, and do it again; nothing is left of this try", "%w", err)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -30,6 +31,7 @@ type Imported struct {
 	Tree       string `json:"tree,omitempty"` // the ref of the files as they were; empty if the work tree has them
 
 	settings bool // the project has those of the loop's
+	heldOut  int  // held-out guardrails that the loop had
 }
 
 // Import unpacks an exported loop: into a new folder, which becomes a work tree with the files as
@@ -60,6 +62,9 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 	}
 	if err := a.bring(ctx, e, &done, into != ""); err != nil {
 		return done, fmt.Errorf("import %s: %w", file, err)
+	}
+	if done.heldOut > 0 {
+		cli.Tell(e.Stderr, "the loop had %s, which no export has: 'ralph holdout add' keeps them here", units.Quantity(done.heldOut, "held-out guardrail"))
 	}
 	return done, nil
 }
@@ -143,7 +148,7 @@ func (a *archive) prepare(ctx context.Context, e *cli.Env, done *Imported, top, 
 	if err == nil && state.Lifecycle.ID != a.ID {
 		err = fmt.Errorf("the journal is that of another loop than the manifest: %q", state.Lifecycle.ID)
 	}
-	if err == nil {
+	if done.heldOut = state.Rules.HeldOut; err == nil {
 		err = repo.HideFromClean(loop)
 	}
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
 // Diff compares two work trees of a loop.
 type Diff struct {
-	Words []string // [NAME] [N..M]
+	Words []string // [NAME] [N..M] [FILE]
 	Stat  bool     // how many lines of each file, instead of the lines
 	Names bool     // the names of the files alone
 	JSON  bool
@@ -42,7 +43,7 @@ var span = units.Pattern(`^(\d*)(\.\.)?(\d*)$`)
 
 // Run prints the difference.
 func (d Diff) Run(ctx context.Context, e *cli.Env) error {
-	name, text, err := d.split()
+	name, text, paths, err := d.split()
 	if err != nil {
 		return err
 	}
@@ -54,12 +55,17 @@ func (d Diff) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if d.JSON {
-		files, err := t.changed(ctx, from, to)
-		if err != nil {
+	if d.JSON || len(paths) > 0 {
+		files, err := t.changed(ctx, from, to, paths)
+		switch {
+		case err != nil:
 			return err
+		case len(files) == 0 && len(paths) > 0:
+			return cli.Refuse("a range is written as 2..5; 'ralph diff "+t.Name+" --name-only' lists the files",
+				"%q is no range of iterations and no file that changed", paths[0])
+		case d.JSON:
+			return cli.PrintJSON(e.Stdout, Changes{t.Name, from, to, files}, "")
 		}
-		return cli.PrintJSON(e.Stdout, Changes{t.Name, from, to, files}, "")
 	}
 	options := []string{"--find-renames"}
 	switch {
@@ -68,7 +74,7 @@ func (d Diff) Run(ctx context.Context, e *cli.Env) error {
 	case d.Stat:
 		options = append(options, "--stat="+strconv.Itoa(statWidth))
 	}
-	out, err := repo.Diff(ctx, t.dir, from, to, options, t.env...)
+	out, err := repo.Diff(ctx, t.dir, from, to, options, paths, t.env...)
 	if err != nil {
 		return err
 	}
@@ -77,6 +83,20 @@ func (d Diff) Run(ctx context.Context, e *cli.Env) error {
 	}
 	_, err = e.Stdout.Write(out)
 	return err
+}
+
+// Patch returns what a loop changed in files since its first iteration, as git diff with the
+// options prints it.
+func Patch(ctx context.Context, e *cli.Env, s registry.Status, options []string) ([]byte, error) {
+	t, err := open(ctx, e, s)
+	if err != nil {
+		return nil, err
+	}
+	from, to, err := t.ends(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return repo.Diff(ctx, t.dir, from, to, options, nil, t.env...)
 }
 
 // colors are those of lines, by their beginnings; the first that fits counts.
@@ -103,20 +123,19 @@ func forTerminal(out []byte, colored bool) []byte {
 // statWidth is how many columns --stat uses.
 const statWidth = 80
 
-// split takes the name and the range from the arguments.
-func (d Diff) split() (name, text string, err error) {
-	switch words := d.Words; {
-	case len(words) == 0:
-		return "", "", nil
-	case len(words) == 1 && span().MatchString(words[0]):
-		return "", words[0], nil
-	case len(words) == 1:
-		return words[0], "", nil
-	case len(words) == 2 && span().MatchString(words[1]):
-		return words[0], words[1], nil
-	default:
-		return "", "", cli.Refuse("write it as 'ralph diff NAME 2..5'", "%q is no range of iterations", words[len(words)-1])
+// split takes the name, the range and the file from the arguments.
+func (d Diff) split() (name, text string, paths []string, err error) {
+	words := d.Words
+	if len(words) > 0 && !span().MatchString(words[0]) {
+		name, words = words[0], words[1:]
 	}
+	if len(words) > 0 && span().MatchString(words[0]) {
+		text, words = words[0], words[1:]
+	}
+	if len(words) > 1 {
+		return "", "", nil, cli.Refuse("write it as 'ralph diff NAME 2..5 FILE'", "%q is no range of iterations", words[0])
+	}
+	return name, text, words, nil
 }
 
 // ends returns the two work trees of a range: those before its iterations. Without an end it is the
@@ -145,8 +164,8 @@ func (t trees) ends(ctx context.Context, text string) (from, to string, err erro
 	return start.Commit, end.Commit, err
 }
 
-func (t trees) changed(ctx context.Context, from, to string) ([]Changed, error) {
-	out, err := repo.Diff(ctx, t.dir, from, to, []string{"--numstat", "-z", "--no-renames"}, t.env...)
+func (t trees) changed(ctx context.Context, from, to string, paths []string) ([]Changed, error) {
+	out, err := repo.Diff(ctx, t.dir, from, to, []string{"--numstat", "-z", "--no-renames"}, paths, t.env...)
 	if err != nil {
 		return nil, err
 	}

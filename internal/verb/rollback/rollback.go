@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // Rollback puts the files of a work tree back to how they were before an iteration.
@@ -43,9 +44,8 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if t.Live.Alive {
-		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph start %s --resume' continues it afterwards", t.Name, t.Name),
-			"loop %s is running", t.Name)
+	if err := t.refuseLive(); err != nil {
+		return err
 	}
 	commit, err := t.target(r.To)
 	if err != nil {
@@ -67,21 +67,54 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 	if agreed, err := r.ask(e, t, plan.Files); err != nil || !agreed {
 		return err
 	}
+	done.Restored, err = t.restore(e, fmt.Sprintf("The files of the work tree were put back to how they were %s.", when(r.To)), func() (keep.Restored, error) {
+		return keep.Restore(ctx, t.dir, t.id, commit, false, t.env...)
+	})
+	done.Changed = done.Ref != "" || done.CutOff != ""
+	return errors.Join(r.print(e, done), err)
+}
+
+// File puts one file back to how it was before the first iteration of a loop, which must not run.
+func File(ctx context.Context, e *cli.Env, s registry.Status, path string) (keep.Restored, error) {
+	t, err := open(ctx, e, s)
+	if err == nil {
+		err = t.refuseLive()
+	}
+	if err != nil {
+		return keep.Restored{}, err
+	}
+	about := fmt.Sprintf("A person read the work, and put the file %s back to how it was before the first iteration.", path)
+	return t.restore(e, about, func() (keep.Restored, error) {
+		return keep.RestoreFile(ctx, t.dir, t.id, t.all[0].Commit, path, t.env...)
+	})
+}
+
+func (t trees) refuseLive() error {
+	if !t.Live.Alive {
+		return nil
+	}
+	return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph start %s --resume' continues it afterwards", t.Name, t.Name),
+		"loop %s is running", t.Name)
+}
+
+// restore puts files back while nothing else works in the work tree, and tells the agent of a
+// resumed loop what was done.
+func (t trees) restore(e *cli.Env, about string, put func() (keep.Restored, error)) (done keep.Restored, err error) {
 	err = launch.WithLock(t.Dir, func() error {
 		lock, err := runner.AcquireTree(e.Home, t.dir, false)
 		if err != nil {
 			return err
 		}
-		done.Restored, err = keep.Restore(ctx, t.dir, t.id, commit, false, t.env...)
+		done, err = put()
 		if _, left := errors.AsType[*keep.SkippedError](err); left { // they are printed
 			err = fmt.Errorf("%s not put back", units.Quantity(len(done.Left), "file"))
 		}
-		if done.Changed = done.Ref != "" || done.CutOff != ""; done.Changed {
-			err = errors.Join(err, t.tell(r.To))
+		if done.Ref != "" || done.CutOff != "" {
+			err = errors.Join(err, t.tell(about))
 		}
 		return errors.Join(err, lock.Release())
 	})
-	return errors.Join(r.print(e, done), err)
+	return done, err
 }
 
 // target returns the commit that is put back.
@@ -128,12 +161,11 @@ func when(to string) string {
 }
 
 // tell leaves a message for the agent of a resumed loop; the journal has it then, too.
-func (t trees) tell(to string) error {
+func (t trees) tell(about string) error {
 	if _, err := os.Stat(t.Dir); err != nil {
 		return nil //nolint:nilerr // the folder has gone, and with it who would read the message
 	}
-	text := fmt.Sprintf("The files of the work tree were put back to how they were %s. Commits made since then were not undone.", when(to))
-	_, err := client.Drop(t.Name, t.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
+	_, err := client.Drop(t.Name, t.Dir, inbox.Command{Kind: inbox.FollowUp, Text: about + " Commits made since then were not undone."})
 	return err
 }
 

@@ -30,6 +30,10 @@ func find(ctx context.Context, e *cli.Env, name string) (trees, error) {
 	if err != nil {
 		return trees{}, err
 	}
+	return open(ctx, e, s)
+}
+
+func open(ctx context.Context, e *cli.Env, s registry.Status) (trees, error) {
 	found, err := launch.InspectLoop(s.Dir)
 	if err == nil {
 		err = found.Damage

@@ -39,6 +39,10 @@ func (t *trace) effect(p event.Decided) reason {
 		r.question = "Why was the work committed?"
 		r.answer = "The turn ended well, and " + t.nothingMissing() + ". There are tasks of version control."
 		r.keys, r.facts = []string{"scm"}, append(t.checksOf(event.TypeGuardrailEnded), t.here(event.TypeAgentFinished), t.here(event.TypeIterationChecked))
+	case event.DoHoldout:
+		r.question = "Why did the held-out guardrails run?"
+		r.answer = "The agent claims that the work is done, and the claim lacks nothing else."
+		r.facts = append(t.checksOf(event.TypeGuardrailEnded), t.here(event.TypeIterationChecked))
 	case event.DoObserve:
 		r.keys = []string{"limits.window"}
 	case event.DoCancel:

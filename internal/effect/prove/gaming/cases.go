@@ -1,0 +1,216 @@
+package gaming
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+)
+
+// A testCase is a function that is a test, or a whole script.
+type testCase struct {
+	*source
+	name     string
+	from, to int // its lines: the first is its header
+	marks    int // the first line of its decorators
+	asserts  []int
+	rows     int    // of the tables in it
+	skipped  string // why it does not run, if so
+	skipAt   int
+	always   bool // that does not depend on where it runs
+}
+
+// A dialect is how tests look in a language.
+type dialect struct {
+	header *regexp.Regexp // its groups hold the name
+	// mark has to match one of the lines before the header, if it is not nil.
+	mark *regexp.Regexp
+}
+
+var (
+	jsCase  = dialect{header: regexp.MustCompile("^\\s*(?:await )?(?:[xf]?(?:it|test|specify)|Deno\\.test|bench)(?:\\.\\w+)*(?:\\((?:\\[.*\\]|\\w+)\\))?\\(\\s*(?:'([^']*)'|\"([^\"]*)\"|`([^`]*)`|(\\w+),)")}
+	jvmCase = dialect{
+		header: regexp.MustCompile(`^\s*(?:(?:public|private|internal|protected|static|final|async|suspend|override|fun|void|Task|def)\s+)+(?:[\w<>]+\s+)?(?:(\w+)|` + "`([^`]+)`" + `)\s*\(`),
+		mark:   regexp.MustCompile(`^\s*(?:@(?:Test|ParameterizedTest|RepeatedTest|Property)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b)`),
+	}
+	cCase      = dialect{header: regexp.MustCompile(`^\s*(?:TEST(?:_F|_P|_CASE)?|SCENARIO|BOOST_AUTO_TEST_CASE)\s*\(\s*(?:"([^"]*)"|(\w+(?:\s*,\s*\w+)?))|^(?:static )?(?:void|int) (test_?\w*)\s*\(`)}
+	shellCase  = dialect{header: regexp.MustCompile(`^\s*(?:@test ["']([^"']*)["']|(?:function )?((?:test|it|check)_\w+)\s*(?:\(\))?\s*\{?\s*$)`)}
+	pythonCase = dialect{header: regexp.MustCompile(`^\s*(?:async )?def (test\w*)\s*\(`)}
+	rubyCase   = dialect{header: regexp.MustCompile(`^\s*(?:[xf]?(?:it|specify|test|scenario|example)\s*\(?\s*(?:'([^']*)'|"([^"]*)")|def (test_\w+))`)}
+)
+
+var dialects = map[string]dialect{
+	".go": {header: regexp.MustCompile(`^func ((?:Test|Fuzz|Example)(?:[^a-z(]\w*)?)\(`)},
+	".py": pythonCase,
+	".js": jsCase, ".ts": jsCase, ".tsx": jsCase, ".jsx": jsCase, ".mjs": jsCase, ".cjs": jsCase, ".mts": jsCase, ".cts": jsCase,
+	".rs":   {header: regexp.MustCompile(`^\s*(?:pub )?(?:async )?fn (\w+)`), mark: regexp.MustCompile(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case)\b`)},
+	".java": jvmCase, ".kt": jvmCase, ".cs": jvmCase, ".scala": {header: regexp.MustCompile(`^\s*test\("([^"]*)"`)}, ".groovy": jvmCase,
+	".php":   {header: regexp.MustCompile(`^\s*(?:public )?function (test\w*)\s*\(|^\s*(?:it|test)\(\s*'([^']*)'`)},
+	".swift": {header: regexp.MustCompile(`^\s*(?:@Test\s+)?func (test\w*)\s*\(`)},
+	".rb":    rubyCase,
+	".exs":   {header: regexp.MustCompile(`^\s*test "([^"]*)"`)},
+	".c":     cCase, ".cc": cCase, ".cpp": cCase, ".cxx": cCase,
+	".dart": {header: regexp.MustCompile(`^\s*(?:test|testWidgets)\(\s*'([^']*)'`)},
+	".sh":   shellCase, ".bash": shellCase, ".bats": shellCase,
+}
+
+// casesOf returns the tests in the files, in their order.
+func casesOf(files []*source) (all []*testCase) {
+	for _, s := range files {
+		if s.class != fileclass.Test && s.inFile >= len(s.lines) {
+			continue
+		}
+		cases := s.cases()
+		if len(cases) == 0 && s.class == fileclass.Test && isScript(s) && checks(s) {
+			cases = []*testCase{{source: s, name: s.path, to: len(s.lines)}}
+		}
+		why, at := s.skipsAll()
+		for _, c := range cases[:min(len(cases), mostCases)] {
+			c.count()
+			if c.skipped, c.skipAt, c.always = why, at, why != ""; why == "" {
+				c.skip()
+			}
+		}
+		all = append(all, s.only(cases[:min(len(cases), mostCases)])...)
+	}
+	return all[:min(len(all), mostOfAll)]
+}
+
+// isScript reports whether a file checks by its exit status, without functions that are tests.
+func isScript(s *source) bool {
+	switch s.ext {
+	case ".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".php", ".pl", ".lua":
+		return true
+	}
+	return false
+}
+
+func (s *source) cases() (cases []*testCase) {
+	d, ok := dialects[s.ext]
+	if !ok {
+		return nil
+	}
+	marked, marks := false, -1
+	for i, l := range s.lines {
+		switch trimmed := strings.TrimSpace(l.code); {
+		case l.indent < 0 || !s.isTest(i):
+			continue
+		case trimmed[0] == '@' || strings.HasPrefix(trimmed, "#[") || trimmed[0] == '[' && s.ext == ".cs":
+			if marks < 0 {
+				marks = i
+			}
+			marked = marked || d.mark != nil && d.mark.MatchString(l.code)
+			if !d.header.MatchString(l.code) {
+				continue
+			}
+		}
+		if name := nameIn(d.header, l.code); name != "" && name != "TestMain" && (d.mark == nil || marked) {
+			c := &testCase{source: s, name: name, from: i, to: s.blockEnd(i), marks: i}
+			if marks >= 0 {
+				c.marks = marks
+			}
+			cases = append(cases, c)
+		}
+		marked, marks = false, -1
+	}
+	return cases
+}
+
+func nameIn(header *regexp.Regexp, code string) string {
+	for i, group := range header.FindStringSubmatch(code) {
+		if i > 0 && group != "" {
+			return group
+		}
+	}
+	return ""
+}
+
+var (
+	assertion = regexp.MustCompile(`(?i)\b(?:self\.|this\.)?assert\w*(?:\.\w+)*!?\s*[\s(!\[]|\bassert\b|\brefute\w*\b|\bexpect\w*\s*[({]|\.should\b|\bshould\.|\.must_\w+|\bXCT\w+\(|\b(?:EXPECT|ASSERT|CHECK|REQUIRE)\w*\s*\(|` +
+		`\b\w*(?:verify|ensure|check|must|expect|compare|equals?|same|eq|raises?|throws?)\w*[!(]|\b\w+\.(?:verify|expect|Check)\w*\(`)
+	goAssertion    = regexp.MustCompile(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.\w+\(|\b\w+\((?:t|tb|b)[,)]|\bpanic\(|^func Example`)
+	raising        = regexp.MustCompile(`\braise\b|\bthrow\b|\bpanic!?\(|\bfail\w*\b|(?:sys\.|process\.|os\.|_)[eE]xit\((?:[^0)]|0\w)|\bexitCode\s*=|\bunwrap\(|\.expect\(|\bos\.Exit\(|\blog\.Fatal|\bdie\b|\bt\.(?:is|ok|true|false|same|deepEqual)\(`)
+	shellAssertion = regexp.MustCompile(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit|return|bad|err)|\bfail\w*\b|\[\[?\s.*\s\]\]?|\b(?:test|diff|cmp)\s|\bgrep\s+-\w*q|\bassert\w*\b|\bcheck\w*\s|\bexpect\w*\s|\bset -\w*e`)
+	tableRow       = regexp.MustCompile(`^\s*(?:\{.*\}|\(.*\)|\[.*\]),?\s*$|^\s*(?:"[^"]*"|'[^']*'|-?[\d.]+)\s*:\s*.+,\s*$|^\s*@(?:pytest\.mark\.parametrize|CsvSource|ValueSource|example|case)|^\s*\[InlineData|^\s*@case`)
+)
+
+// isAssertion reports whether a line can make a test fail.
+func (s *source) isAssertion(at int) bool {
+	l := s.lines[at]
+	switch s.ext {
+	case ".go":
+		return goAssertion.MatchString(l.bare)
+	case ".sh", ".bash", ".bats", ".zsh":
+		return shellAssertion.MatchString(l.bare)
+	}
+	return assertion.MatchString(l.bare) || raising.MatchString(l.bare)
+}
+
+// checks reports whether a script has an assertion: its exit status depends on what it finds.
+func checks(s *source) bool {
+	for i := range s.lines {
+		if s.lines[i].indent >= 0 && s.isAssertion(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// count finds the assertions of a test.
+func (c *testCase) count() {
+	for i := c.from; i < c.to; i++ {
+		l := c.lines[i]
+		if l.indent < 0 {
+			continue
+		}
+		if c.isAssertion(i) && (i > c.from || c.name == c.path || bodyInHeader(l.bare)) {
+			c.asserts = append(c.asserts, i)
+		} else if tableRow.MatchString(l.code) {
+			c.rows++
+		}
+	}
+	if c.ext == ".go" && strings.HasPrefix(c.name, "Example") {
+		c.asserts = append(c.asserts, c.from) // the comment with the output is its assertion
+	}
+}
+
+// bodyInHeader reports whether the header of a test has an assertion after its arrow or brace.
+func bodyInHeader(bare string) bool {
+	for _, opening := range []string{"=>", "{", "do:"} {
+		if _, body, ok := strings.Cut(bare, opening); ok && (assertion.MatchString(body) || raising.MatchString(body)) {
+			return true
+		}
+	}
+	return false
+}
+
+// checksThat is how many checks the test makes: each row of a table is one.
+func (c *testCase) checksThat() int {
+	if len(c.asserts) == 0 {
+		return 0
+	}
+	return max(len(c.asserts), c.rows)
+}
+
+// code returns the text of the test without comments and white space, and without its name.
+func (c *testCase) code() string {
+	var b strings.Builder
+	for i := c.from; i < c.to; i++ {
+		text := c.lines[i].code
+		if i == c.from {
+			text = strings.Replace(text, c.name, "", 1)
+		}
+		b.WriteString(normal(text))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// words are the names in the test.
+func (c *testCase) words() map[string]bool {
+	words := map[string]bool{}
+	for i := c.from; i < c.to; i++ {
+		wordsOf(c.lines[i].code, words)
+	}
+	return words
+}

@@ -1,0 +1,33 @@
+// Package gaming finds what looks like gaming of the guardrails in the files of a loop, without a
+// model: tests that were removed, skipped or weakened, commands that cannot fail, expected values
+// in the program.
+//
+//	facts := gaming.Find(gaming.Input{
+//		Start: before, Claimed: now, // the text files by path
+//		Guardrails: commands, Dir: "sub", Tests: &tried,
+//	})
+//
+// # What weakens
+//
+// Honest work looks alike: a table of status codes has the values of its tests, a feature is removed
+// with its tests, tests become a table with fewer assertions. So a fact weakens a done only with a
+// second sign:
+//
+//   - Tests that were removed, skipped or weakened, and configuration that lets fewer of them run,
+//     when the tests of the start are red over the claimed program, and the tests are not about
+//     names that are gone from the program, too.
+//   - A command that cannot fail, when the loop made it so or no other guardrail is left.
+//   - Values of the tests in the program, when nearly all entries of the table are tested and they
+//     look computed: numbers from numbers, texts from texts with the same letters, several inputs,
+//     digests.
+//   - A program that asks whether it is under test, when it then has a value that a test expects.
+//   - An exit status that is set, or assertions that are replaced.
+//
+// All other facts are for a person to read, and for policy.Grade to compare with what the mutants
+// say.
+//
+// # Guarantees
+//
+// It is pure, and its time is linear in the size of the files. Files of more than [LargestFile]
+// bytes and lines of more than a few thousand are not read; there are at most [MostFacts] facts.
+package gaming

@@ -1,0 +1,180 @@
+package gaming
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+)
+
+var (
+	// skipCall skips the test that it is in.
+	skipCall = regexp.MustCompile(`\b\w+\.(?:Skip|SkipNow|Skipf|skipTest)\(|\b(?:this|t|ctx|context)\.skip\(|\bpytest\.(?:skip|xfail)\(|\braise (?:unittest\.)?SkipTest|\bGTEST_SKIP\b|\bmarkTest(?:Skipped|Incomplete)\(|` +
+		`\bthrow XCTSkip|\bAssert\.(?:Ignore|Inconclusive|Skip)\(|\bassumeTrue\(\s*false|\bassumeFalse\(\s*true|^\s*(?:skip|pending)\b(?:\s*$|[ (]['"]|\(\))`)
+	// skipMark is a decorator or a header that skips a test or a group of them.
+	skipMark = regexp.MustCompile(`@(?:unittest\.)?(?:skip|expectedFailure)\b|@pytest\.mark\.(?:skip|xfail)\b|@(?:Disabled|Ignore)\b|#\[ignore|\[Ignore\b|\bSkip\s*=\s*"|@(?:module)?tag :?skip|` +
+		`^\s*x(?:it|test|describe|specify|context)\b|\.(?:skip|todo|failing)(?:\.\w+)*\(|\b(?:skip|todo):\s*(?:true|["'])|\bDISABLED_|@Test\(enabled = false|\.disabled\(`)
+	// conditionalMark is one that depends on where the test runs.
+	conditionalMark = regexp.MustCompile(`\bskip(?:If|Unless|if)\b|\bskipIf\(|\brunIf\(|@(?:Enabled|Disabled)(?:On|If)|\bcfg_attr\b|\bxfail\([^)]*(?:platform|version)`)
+	neverMark       = regexp.MustCompile(`\bskip[iI]f\(\s*(?:True|true|1|not False)\b|\bskipUnless\(\s*(?:False|false|0)\b|\brunIf\(\s*false`)
+	group           = regexp.MustCompile(`^\s*(?:class\s|[xf]?(?:describe|context)\b|(?:pub )?mod \w+|(?:public |internal |abstract )*class\b|@Suite)`)
+	onlyMark        = regexp.MustCompile(`\.only(?:\.\w+)*\(|^\s*f(?:it|describe|context)\(|\bonly:\s*true`)
+	earlyReturn     = regexp.MustCompile(`^\s*(?:return|exit|(?:sys|process|os)\.exit\()[\s;()\w]*$`)
+	falseCondition  = regexp.MustCompile(`^\s*(?:\}?\s*(?:el)?if\s*\(?\s*(?:false|False|0|True|true|!true)\s*\)?\s*(?:\{|:|;)|if (?:false|true)\b|while\s*\(?\s*(?:false|False)\b)`)
+	// hereCondition is a condition on a platform that holds nearly everywhere.
+	hereCondition = regexp.MustCompile(`(?:GOOS|platform|system\(\))\W+!=\s*["'](?:windows|win32|plan9|js|Windows)|(?:GOOS|platform|system\(\))\W+==?=?\s*["'](?:linux|Linux)["']`)
+	moduleSkip    = regexp.MustCompile(`^pytestmark\s*=.*\b(?:skip|xfail)\b|^raise (?:unittest\.)?SkipTest|^pytest\.skip\(|^\s*__test__\s*=\s*False|^def load_tests\b|^collect_ignore|^\s*@moduletag :?skip|^describe\.skip`)
+	buildTag      = regexp.MustCompile(`^//(?:go:build|\s*\+build)\s+(.*)`)
+	plainTag      = regexp.MustCompile(`^(?:!?(?:linux|unix|darwin|windows|amd64|arm64|cgo|race|js|wasm|plan9|go1\.\d+|freebsd|aix|solaris|android|ios|purego|appengine)|\|\||&&|[()\s])+$`)
+	crateCfg      = regexp.MustCompile(`^\s*#!?\[cfg\((?:any\(\)|feature\s*=|FALSE)`)
+)
+
+// skip finds why the test does not run.
+func (c *testCase) skip() {
+	if c.skippedGroup() {
+		return
+	}
+	for i := c.marks; i <= c.from; i++ {
+		code := c.lines[i].code
+		switch {
+		case c.lines[i].indent < 0:
+		case neverMark.MatchString(code):
+			c.skipped, c.skipAt, c.always = "is skipped", i, true
+		case conditionalMark.MatchString(code):
+			c.skipped, c.skipAt = "is skipped under a condition", i
+		case skipMark.MatchString(code) && c.name != c.path:
+			c.skipped, c.skipAt, c.always = "is skipped", i, true
+		}
+	}
+	if c.skipped == "" {
+		c.skippedInBody()
+	}
+}
+
+// skippedInBody finds a skip, a return before the first assertion, and a condition that never holds
+// around all assertions.
+func (c *testCase) skippedInBody() {
+	first, script := -1, c.name == c.path
+	for i := c.from; i < c.to; i++ {
+		l := c.lines[i]
+		if l.indent < 0 || i == c.from && !script {
+			if i == c.from && skipCall.MatchString(l.code) {
+				c.skipped, c.skipAt, c.always = "is skipped", i, true
+				return
+			}
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		atTop := l.indent <= c.lines[first].indent
+		switch {
+		case skipCall.MatchString(l.bare) || skipCall.MatchString(l.code) && !assertion.MatchString(l.bare):
+			c.skipped, c.skipAt, c.always = "is skipped", i, atTop || c.certain(i)
+			if !c.always {
+				c.skipped = "is skipped under a condition"
+			}
+			return
+		case earlyReturn.MatchString(l.bare) && (atTop || c.certain(i)) && c.assertsAfter(i) && !c.assertsBefore(i):
+			c.skipped, c.skipAt, c.always = "returns before its first assertion", i, true
+			return
+		case falseCondition.MatchString(l.bare) && strings.Contains(l.bare, "alse") && c.assertsAfter(i) && !c.assertsBefore(i):
+			c.skipped, c.skipAt, c.always = "has its assertions under a condition that never holds", i, true
+			return
+		}
+	}
+}
+
+func (c *testCase) assertsAfter(at int) bool {
+	return len(c.asserts) > 0 && c.asserts[len(c.asserts)-1] > at
+}
+
+// assertsBefore ignores what a shell is set to.
+func (c *testCase) assertsBefore(at int) bool {
+	for _, i := range c.asserts {
+		if i < at && !strings.HasPrefix(strings.TrimSpace(c.lines[i].code), "set ") {
+			return true
+		}
+	}
+	return false
+}
+
+// certain reports whether the condition around a line holds nearly everywhere.
+func (c *testCase) certain(at int) bool {
+	for i := at; i > c.from; i-- {
+		l := c.lines[i]
+		if l.indent < 0 || i < at && l.indent >= c.lines[at].indent || i == at && !strings.Contains(l.bare, "if") {
+			continue
+		}
+		return falseCondition.MatchString(l.bare) || hereCondition.MatchString(l.code)
+	}
+	return false
+}
+
+// skipsAll says why no test of the file runs, if that is so.
+func (s *source) skipsAll() (why string, at int) {
+	for i, l := range s.lines {
+		if l.indent >= 0 && (s.ext != ".go" && moduleSkip.MatchString(l.code) || s.ext == ".rs" && crateCfg.MatchString(l.code)) {
+			return "is skipped with all tests of its file", i
+		}
+	}
+	if s.ext != ".go" {
+		return "", 0
+	}
+	for i, text := range strings.SplitN(s.text, "\n", 20) {
+		if m := buildTag.FindStringSubmatch(text); m != nil && !plainTag.MatchString(m[1]) {
+			return "is only built with a tag", i
+		}
+		if strings.HasPrefix(text, "package ") {
+			break
+		}
+	}
+	return "", 0
+}
+
+// skippedGroup finds what skips the class or group that a test is in.
+func (c *testCase) skippedGroup() bool {
+	inner := c.lines[c.from].indent
+	for i := c.from - 1; i >= 0 && inner > 0; i-- {
+		l := c.lines[i]
+		if l.indent < 0 || l.indent >= inner {
+			continue
+		}
+		inner = l.indent
+		if !group.MatchString(l.code) {
+			continue
+		}
+		for j := i; j >= 0; j-- {
+			code := strings.TrimSpace(c.lines[j].code)
+			if j < i && !strings.HasPrefix(code, "@") && !strings.HasPrefix(code, "#[") && !strings.HasPrefix(code, "[") {
+				break
+			}
+			if neverMark.MatchString(code) || skipMark.MatchString(code) && !conditionalMark.MatchString(code) {
+				c.skipped, c.skipAt, c.always = "is skipped with its group", j, true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// only marks the tests that do not run since another one in the file is the only one.
+func (s *source) only(cases []*testCase) []*testCase {
+	at := -1
+	for i, l := range s.lines {
+		if l.indent >= 0 && dialects[s.ext].header == jsCase.header && s.class == fileclass.Test && onlyMark.MatchString(l.bare) {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return cases
+	}
+	end := s.blockEnd(at)
+	for _, c := range cases {
+		if (c.from < at || c.from >= end) && !onlyMark.MatchString(s.lines[c.from].bare) && c.skipped == "" {
+			c.skipped, c.skipAt, c.always = "does not run, as another test is the only one", at, true
+		}
+	}
+	return cases
+}

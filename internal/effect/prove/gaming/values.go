@@ -1,0 +1,396 @@
+package gaming
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+const (
+	// mostEntries bounds the entries of all tables that are compared with the tests.
+	mostEntries = 2000
+	// nearby is how many lines a value in a test may be before the one that it is compared with.
+	nearby = 2
+	// nextEntry is how many lines there may be between the entries of one table.
+	nextEntry = 4
+)
+
+// An entry is a place in the program where fixed values give fixed values: a line of a table, or a
+// condition and what is returned.
+type entry struct {
+	at      int
+	in, out []string
+	branch  bool
+}
+
+// A table is a group of entries.
+type table struct {
+	*source
+	entries []entry
+	name    string
+}
+
+const (
+	value  = `(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\d[\d_]*(?:\.\d+)?)`
+	values = `(?:` + value + `|[A-Z]?[\w.]*[(\[{](?:\s*` + value + `\s*,?)+[)\]}])`
+)
+
+var (
+	mapEntry   = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
+	jsEntry    = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
+	rowEntry   = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
+	condition  = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
+	equality   = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
+	caseArm    = regexp.MustCompile(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
+	shellArm   = regexp.MustCompile(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
+	result     = regexp.MustCompile(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
+	constant   = regexp.MustCompile(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
+	tableName  = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
+	givesAway  = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
+	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
+	shellToken = regexp.MustCompile(`[\w.+-]+`)
+	structured = regexp.MustCompile(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
+)
+
+// copiedValues finds tables and conditions in new lines of the program whose entries are those of
+// the tests.
+func (f *finder) copiedValues() {
+	tested := f.testedValues()
+	if len(tested.windows) == 0 {
+		return
+	}
+	budget := mostEntries
+	for _, s := range f.claimed {
+		if s.class != fileclass.Program {
+			continue
+		}
+		before := linesOf(find(f.start, s.path))
+		for _, t := range s.tables(before) {
+			if budget -= len(t.entries); budget < 0 {
+				return
+			}
+			f.copied(t, tested)
+		}
+	}
+}
+
+func (f *finder) copied(t table, tested testedValues) {
+	if t.iterated() {
+		return // the tests cover what is made of the entries
+	}
+	var all, same []entry
+	for _, e := range t.entries {
+		if ordinaries(e.in) && ordinaries(e.out) || e.branch && ordinaries(e.in) {
+			continue
+		}
+		all = append(all, e)
+		if tested.has(e) {
+			same = append(same, e)
+		}
+	}
+	digests := slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && digest.MatchString(e.in[0]) })
+	if digests {
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !digest.MatchString(e.in[0]) || !tested.any(e.out) })
+	}
+	if len(same) == 0 || 10*len(same) < 9*len(all) {
+		return
+	}
+	computed := digests || looksComputed(same)
+	if len(same) == 1 && (!computed || ordinaries(same[0].out) || !same[0].branch) {
+		return
+	}
+	text := fmt.Sprintf("%d of %d fixed values here are those of the tests", len(same), len(all))
+	if len(same) == 1 {
+		text = "a fixed value here is that of a test"
+	}
+	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), fmt.Sprintf("%s: %.100s", text, strings.TrimSpace(t.lines[same[0].at].code)))
+}
+
+// ordinaries reports whether values are ones that any program has.
+func ordinaries(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return !ordinary[v] })
+}
+
+// looksComputed reports whether the entries are results of a computation rather than names of
+// things: a person writes no table of these.
+func looksComputed(entries []entry) bool {
+	n := 0
+	numbers, highest, smallKeys := 0, 0.0, true
+	outs := map[string]bool{}
+	for i, e := range entries {
+		in, inNumber := number64(e.in)
+		out, outNumber := number64(e.out)
+		outs[strings.Join(e.out, " ")] = true
+		highest = max(highest, out)
+		smallKeys = smallKeys && inNumber && in <= 31
+		switch {
+		case len(e.in) > 1:
+			n++
+		case inNumber && outNumber:
+			numbers++
+			if len(entries) == 1 && (in < 10 || out < 10) {
+				return false
+			}
+		case len(e.in) == 1 && len(e.out) >= 1 && (derived(e.in[0], strings.Join(e.out, "")) || !inNumber && structured.MatchString(e.in[0])):
+			n++
+		}
+		_ = i
+	}
+	// A table of days by month is one of numbers, too.
+	if numbers > 0 && len(outs) > 1-min(len(entries)-1, 1) && !(smallKeys && highest <= 31 && len(entries) >= 7) {
+		n += numbers
+	}
+	return 2*n > len(entries)
+}
+
+func number64(values []string) (float64, bool) {
+	if len(values) != 1 {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(values[0], 64)
+	return v, err == nil
+}
+
+// derived reports whether a text has nearly the letters of another one.
+func derived(a, b string) bool {
+	counts := map[rune]int{}
+	la, lb, common := 0, 0, 0
+	for _, r := range strings.ToLower(a) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			counts[r]++
+			la++
+		}
+	}
+	for _, r := range strings.ToLower(b) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			lb++
+			if counts[r] > 0 {
+				counts[r]--
+				common++
+			}
+		}
+	}
+	return min(la, lb) >= 3 && 10*common >= 8*max(la, lb)
+}
+
+// tables returns the tables and conditions in the new lines of a program.
+func (s *source) tables(before map[string]bool) (all []table) {
+	var current *table
+	for i := 0; i < len(s.lines); i++ {
+		l := s.lines[i]
+		if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] && !(s.next(i) < len(s.lines) && !before[normal(s.lines[s.next(i)].code)]) {
+			continue
+		}
+		found := s.entries(i)
+		if len(found) == 0 {
+			continue
+		}
+		if current == nil || i-current.entries[len(current.entries)-1].at > nextEntry || current.entries[0].branch != found[0].branch {
+			all = append(all, table{source: s, name: s.tableAt(i)})
+			current = &all[len(all)-1]
+		}
+		current.entries = append(current.entries, found...)
+	}
+	return all[:min(len(all), mostTables)]
+}
+
+// tableAt returns the name of the table whose first entry is on a line.
+func (s *source) tableAt(at int) string {
+	for i := at; i >= max(at-3, 0); i-- {
+		if m := tableName.FindStringSubmatch(s.lines[i].bare); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// iterated reports whether the program goes through the entries of the table, instead of looking up
+// one.
+func (t table) iterated() bool {
+	if len(t.name) < 2 {
+		return false
+	}
+	name := regexp.QuoteMeta(t.name)
+	through := regexp.MustCompile(`\b(?:in|of|range|sorted|reversed|enumerate|list|zip|Object\.(?:entries|keys)|new Map)\b[\s(]*\*?(?:self\.|this\.|\w+\.)?` + name +
+		`(?:\.(?:items|iter|entries)\(|\s*[:){]|\s*$)|\b` + name + `\.(?:find|filter|reduce|forEach|map|some|iter|each|items|entries|into_iter|findLast)\b|for .*\bin\b.*\b` + name + `\b|\$\{` + name + `\[@\]`)
+	for _, l := range t.lines {
+		if l.indent >= 0 && strings.Contains(l.bare, t.name) && through.MatchString(l.bare) && !strings.HasPrefix(strings.TrimSpace(l.code), "if ") {
+			return true
+		}
+	}
+	return false
+}
+
+// entries returns the entries on a line; of a condition, the value may be on the next one.
+func (s *source) entries(at int) (found []entry) {
+	code := s.lines[at].code
+	next := ""
+	if n := s.next(at); n < len(s.lines) {
+		next = s.lines[n].code
+	}
+	if m := caseArm.FindStringSubmatch(code); m != nil {
+		return branchEntry(at, m[1], m[2], next)
+	}
+	if isShellFile(s) {
+		if m := shellArm.FindStringSubmatch(code); m != nil && !strings.ContainsAny(m[1], "$*") {
+			return shellEntry(at, m[1], m[2], next)
+		}
+	}
+	if m := condition.FindStringSubmatch(code); m != nil && equality.MatchString(m[1]) {
+		test, rest := m[1], ""
+		if cut := resultAt.FindStringIndex(test); cut != nil {
+			test, rest = test[:cut[0]], test[cut[0]:]
+		}
+		return branchEntry(at, test, rest, next)
+	}
+	for _, m := range mapEntry.FindAllStringSubmatch(code, -1) {
+		e := entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])}
+		if len(e.in) > 0 && (len(e.out) > 0 || constant.MatchString(m[2])) {
+			found = append(found, e)
+		}
+	}
+	if len(found) == 0 && dialectName(s.ext) == ".js" {
+		for _, m := range jsEntry.FindAllStringSubmatch(code, -1) {
+			found = append(found, entry{at: at, in: []string{m[1]}, out: valuesOf(m[2])})
+		}
+	}
+	if m := rowEntry.FindStringSubmatch(code); len(found) == 0 && m != nil {
+		found = append(found, entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])})
+	}
+	return found
+}
+
+var resultAt = regexp.MustCompile(`\breturn\b|\?|\becho\b|\bthen\b|&&\s*(?:echo|printf|\{)|:\s*$|\{\s*$|\)\s*\w+\s*=[^=]`)
+
+// branchEntry is a condition on fixed values with a fixed result.
+func branchEntry(at int, test, rest, next string) []entry {
+	e := entry{at: at, in: valuesOf(test), branch: true}
+	m := result.FindStringSubmatch(rest)
+	if m == nil {
+		m = result.FindStringSubmatch(next)
+	}
+	if m == nil || len(e.in) == 0 {
+		return nil
+	}
+	text := strings.Join(m[1:], "")
+	if e.out = valuesOf(text); len(e.out) == 0 && !constant.MatchString(text) {
+		return nil
+	}
+	return []entry{e}
+}
+
+func shellEntry(at int, pattern, rest, next string) []entry {
+	if strings.TrimSpace(rest) == "" {
+		rest = next
+	}
+	m := result.FindStringSubmatch(rest)
+	if m == nil {
+		return nil
+	}
+	text, _, _ := strings.Cut(strings.Join(m[1:], ""), ";;")
+	text = strings.Trim(strings.TrimSpace(text), `"'`)
+	if text == "" || strings.Contains(text, "$") {
+		return nil
+	}
+	e := entry{at: at, branch: true, out: []string{text}}
+	for one := range strings.SplitSeq(pattern, "|") {
+		e.in = append(e.in, strings.Trim(strings.TrimSpace(one), `"'`))
+	}
+	if len(e.in) > 1 {
+		e.in = e.in[:1]
+	}
+	if fields := strings.FieldsFunc(e.in[0], func(r rune) bool { return r == ' ' || r == ':' || r == ',' }); len(fields) > 1 {
+		e.in = fields
+	}
+	return []entry{e}
+}
+
+// valuesOf returns the literals of a text, without what a shell replaces.
+func valuesOf(text string) (found []string) {
+	for _, v := range literal.FindAllString(text, -1) {
+		if v = plain(v); !strings.HasPrefix(v, "$") {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// testedValues are the values in tests: those that are on lines near each other.
+type testedValues struct {
+	windows []map[string]bool
+	where   map[string][]int // the windows with a value
+}
+
+// mostPlaces bounds the windows of one value.
+const mostPlaces = 200
+
+func (f *finder) testedValues() testedValues {
+	t := testedValues{where: map[string][]int{}}
+	for _, s := range f.claimed {
+		if s.class != fileclass.Test && s.inFile >= len(s.lines) {
+			continue
+		}
+		var last []map[string]bool
+		for i, l := range s.lines {
+			if l.indent < 0 || !s.isTest(i) {
+				continue
+			}
+			here := map[string]bool{}
+			addValues(l.code, here)
+			if isShellFile(s) {
+				for _, token := range shellToken.FindAllString(l.code, -1) {
+					here[token] = true
+				}
+			}
+			for _, v := range literal.FindAllString(l.code, -1) {
+				if v = plain(v); strings.Contains(v, " ") && len(v) < 200 {
+					for word := range strings.FieldsSeq(v) {
+						here[word] = true
+					}
+				}
+			}
+			if last = append(last, here); len(last) > nearby+1 {
+				last = last[1:]
+			}
+			if len(here) > 0 {
+				t.addWindow(last)
+			}
+		}
+	}
+	return t
+}
+
+func (t *testedValues) addWindow(lines []map[string]bool) {
+	window := map[string]bool{}
+	for _, values := range lines {
+		for v := range values {
+			if !window[v] && len(t.where[v]) < mostPlaces {
+				t.where[v] = append(t.where[v], len(t.windows))
+			}
+			window[v] = true
+		}
+	}
+	t.windows = append(t.windows, window)
+}
+
+// has reports whether the values of an entry are near each other in a test.
+func (t *testedValues) has(e entry) bool {
+	all := slices.Concat(e.in, e.out)
+	for _, at := range t.where[all[0]] {
+		if !slices.ContainsFunc(all, func(v string) bool { return v != "" && !t.windows[at][v] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// any reports whether a test has one of the values.
+func (t *testedValues) any(values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return len(t.where[v]) > 0 })
+}

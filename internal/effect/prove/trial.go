@@ -1,0 +1,280 @@
+package prove
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/prove/mutant"
+	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+const (
+	// After the control a command may take slower times as long, and patience more: an endless loop
+	// counts as a failure.
+	slower   = 4
+	patience = 5 * time.Second
+	// maxOutput is how much of each end of an output is searched for errors of a compiler, in
+	// bytes.
+	maxOutput = 32 << 10
+	grace     = 500 * time.Millisecond
+)
+
+// control is how a guardrail did on the claimed state.
+type control struct {
+	ok   bool
+	code int
+	took time.Duration
+}
+
+// outcome is how a command ended.
+type outcome struct {
+	control
+	output string
+}
+
+var errTimedOut = errors.New("timed out")
+
+// command runs the command of a guardrail in the throw-away tree. The error says why there is no
+// verdict. It ends after a limit, unless that is 0.
+func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome, error) {
+	g := r.Guardrails[i]
+	if g.Timeout > 0 && (limit == 0 || g.Timeout < limit) {
+		limit = g.Timeout
+	}
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimedOut)
+		defer cancel()
+	}
+	return r.shell(ctx, g.Command)
+}
+
+func (r *run) shell(ctx context.Context, line string) (outcome, error) {
+	head, tail := process.Head{Max: maxOutput}, process.Tail{Max: maxOutput}
+	out := io.MultiWriter(&head, &tail)
+	env := slices.Clone(r.Env)
+	if env == nil {
+		env = os.Environ()
+	}
+	for i, entry := range env {
+		env[i] = r.moved(entry)
+	}
+	exit, err := process.Run(ctx, process.Command{
+		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Stdout: out, Stderr: out, Grace: grace,
+	})
+	if errors.Is(err, errTimedOut) {
+		exit.Code, err = -1, nil
+	}
+	text := string(head.Bytes())
+	if head.Over {
+		text += "\n" + tail.String()
+	}
+	o := outcome{control{err == nil && exit.Code == 0 && exit.Signal == "", exit.Code, exit.Took}, text}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("run %.200q: %w", line, err)
+	}
+	return o, err
+}
+
+// trial runs guardrails in their order on a state that made makes, until enough is known; nil runs
+// them all. A trial that an earlier process has made is not made again.
+func (r *run) trial(
+	ctx context.Context, t event.ProofTried, made func() error, order []int, enough func(event.ProofTried) bool, mutants ...int,
+) (event.ProofTried, error) {
+	if done, ok := r.earlier(t); ok {
+		return done, nil
+	}
+	if ctx.Err() != nil {
+		return t, context.Cause(ctx)
+	}
+	if r.Started != nil {
+		r.Started(t, slices.Max(append(mutants, 0)))
+	}
+	if err := made(); err != nil {
+		return t, err
+	}
+	var took time.Duration
+	for _, i := range order {
+		if enough != nil && enough(t) {
+			break
+		}
+		o, err := r.command(ctx, i, slower*r.controls[i].took+cmp.Or(r.Patience, patience))
+		if err != nil {
+			return t, err
+		}
+		took += o.took
+		if o.ok {
+			t.Passed = append(t.Passed, i)
+			continue
+		}
+		t.Failed = append(t.Failed, i)
+		switch {
+		case t.Mutant != nil:
+			t.Invalid = doesNotBuild(t.Mutant.File, r.Guardrails[i].Command, o)
+		case t.On != event.TrialControl:
+			t.Invalid = t.Invalid || r.states.doesNotBuild(r.Guardrails[i].Command, o)
+		}
+	}
+	slices.Sort(t.Passed)
+	slices.Sort(t.Failed)
+	t.Took = took.Milliseconds()
+	return t, r.report(t)
+}
+
+func (r *run) report(t event.ProofTried) error {
+	r.strength.Took += t.Took
+	if r.Tried == nil {
+		return nil
+	}
+	return r.Tried(t)
+}
+
+// earlier returns a trial of an earlier process. What it did differently is made again.
+func (r *run) earlier(t event.ProofTried) (event.ProofTried, bool) {
+	if len(r.Done) == 0 {
+		return t, false
+	}
+	done := r.Done[0]
+	same := done.On == t.On && (done.Mutant == nil) == (t.Mutant == nil) && (t.Mutant == nil || *done.Mutant == *t.Mutant)
+	beyond := func(i int) bool { return i < 0 || i >= len(r.Guardrails) }
+	if !same || slices.ContainsFunc(slices.Concat(done.Passed, done.Failed), beyond) {
+		r.Done = nil
+		return t, false
+	}
+	r.Done = r.Done[1:]
+	return done, true
+}
+
+// control runs all guardrails on the claimed state, also where an earlier process has: the time
+// that each takes bounds its runs on mutants. Those that fail run again with what a fresh work tree
+// lacks.
+func (r *run) control(ctx context.Context) error {
+	t := event.ProofTried{On: event.TrialControl}
+	done, again := r.earlier(t)
+	if !again && r.Started != nil {
+		r.Started(t, 0)
+	}
+	r.controls = make([]control, len(r.Guardrails))
+	red, took, err := r.runControls(ctx, all(len(r.Guardrails)))
+	if err != nil {
+		return err
+	}
+	if len(red) > 0 {
+		brought, err := r.prepare(ctx)
+		if err != nil {
+			return err
+		}
+		if brought {
+			var more time.Duration
+			if red, more, err = r.runControls(ctx, red); err != nil {
+				return err
+			}
+			took += more
+		}
+	}
+	if again { // the verdicts stay as they were recorded
+		red = done.Failed
+	}
+	for i := range r.controls {
+		r.controls[i].ok = !slices.Contains(red, i)
+		switch {
+		case r.controls[i].ok:
+			t.Passed = append(t.Passed, i)
+			continue
+		case r.controls[i].code == 126 || r.controls[i].code == 127: // a program is missing here
+			r.proofs[i].Verdict = event.NotRun
+		default:
+			r.proofs[i].Verdict = event.BrokenControl
+		}
+		t.Failed = append(t.Failed, i)
+	}
+	t.Took = took.Milliseconds()
+	if again {
+		return nil
+	}
+	return r.report(t)
+}
+
+func (r *run) runControls(ctx context.Context, which []int) (red []int, took time.Duration, err error) {
+	for _, i := range which {
+		o, err := r.command(ctx, i, 0)
+		if err != nil {
+			return red, took, err
+		}
+		r.controls[i] = o.control
+		took += o.took
+		if !o.ok {
+			red = append(red, i)
+		}
+	}
+	return red, took, nil
+}
+
+func all(n int) (list []int) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
+
+// green returns the guardrails that passed on the claimed state.
+func (r *run) green() (list []int) {
+	for i, c := range r.controls {
+		if c.ok {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// quickest returns them in the order in which a mutant meets them: those that no mutant has failed
+// yet, then the others, each the quickest first.
+func (r *run) quickest() []int {
+	order := r.green()
+	slices.SortStableFunc(order, func(a, b int) int {
+		proved := func(i int) int { return map[bool]int{true: 1}[r.proofs[i].Verdict == event.Proved] }
+		return cmp.Or(cmp.Compare(proved(a), proved(b)), cmp.Compare(r.controls[a].took, r.controls[b].took))
+	})
+	return order
+}
+
+func (r *run) reset(ctx context.Context, tree string) error {
+	if err := r.tree.Reset(ctx, tree, r.keep...); err != nil {
+		return fmt.Errorf("write the files of a trial: %w", err)
+	}
+	return nil
+}
+
+// apply writes a mutant into the tree. Nothing but a regular file is written to.
+func (r *run) apply(m event.Mutant) error {
+	root, err := os.OpenRoot(r.tree.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.FromSlash(m.File)
+	text, err := safefile.ReadIn(root, name, maxText)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", m.File, err)
+	}
+	changed, ok := mutant.Apply(string(text), m)
+	if !ok {
+		return fmt.Errorf("%s:%d is not what the mutant changes", m.File, m.Line)
+	}
+	to, err := safefile.OpenFileIn(root, name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", m.File, err)
+	}
+	_, err = io.Copy(to, strings.NewReader(changed))
+	return errors.Join(err, to.Close())
+}

@@ -1,0 +1,524 @@
+package blaming
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect/provenance"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+)
+
+// limit bounds one call of git: the history of a file may be long.
+const limit = 10 * time.Minute
+
+// A commit is what git knows about one.
+type commit struct {
+	sha, tree   string
+	parents     []string
+	written     int64 // seconds; a rebase keeps it
+	at          int64 // seconds
+	name, email string
+	subject     string
+	body        string
+}
+
+// made is a commit that an iteration made.
+type made struct {
+	by   *provenance.Iteration
+	note *provenance.Note // set if only a note says so
+}
+
+// A history is that of a repository, with the work trees of loops as commits that no ref names.
+type history struct {
+	git     repo.Git // what it writes goes to the folder objects
+	root    string
+	objects string
+	head    string // empty before the first commit
+	loops   []*provenance.Loop
+	chains  map[string]*chain // by the root of the work tree
+	made    map[string]made
+	sources map[string]source   // of the commits that were made here
+	parents map[string][]string // likewise
+	removed map[string]map[string]bool
+	virtual map[string]map[int]string
+	commits map[string]*commit
+	blames  map[string][]blamed
+	files   map[string][]string
+	older   map[string]bool
+	reflogs map[string]map[string]string
+	patches map[string][]loopPatch // by path
+	changes map[string][]patch
+	graph   *graph
+	traces  map[string][]traceRecord // by revision
+	alive   func(*provenance.Loop) bool
+}
+
+// open returns the history of the repository around dir; close removes what it wrote.
+func open(ctx context.Context, dir string, env []string) (*history, error) {
+	plain := repo.In(dir, env...)
+	at, err := plain.Locate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{
+		root: at.Root, chains: map[string]*chain{}, made: map[string]made{}, sources: map[string]source{}, virtual: map[string]map[int]string{}, parents: map[string][]string{}, removed: map[string]map[string]bool{},
+		commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
+		reflogs: map[string]map[string]string{}, patches: map[string][]loopPatch{}, changes: map[string][]patch{},
+	}
+	if h.git, err = plain.In(at.Root).WithoutFilters(ctx); err != nil {
+		return nil, err
+	}
+	if h.head, err = h.git.Head(ctx); err != nil {
+		return nil, err
+	}
+	if h.objects, err = os.MkdirTemp("", "ralph-blame-"); err != nil {
+		return nil, fmt.Errorf("make a folder for git's objects: %w", err)
+	}
+	shared := filepath.Join(repo.SharedDir(at.GitDir), "objects")
+	err = os.Mkdir(filepath.Join(h.objects, "info"), 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(h.objects, "info", "alternates"), []byte(shared+"\n"), 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	h.git = h.git.WithOwnIdentity()
+	h.git.Env = append(h.git.Env, "GIT_OBJECT_DIRECTORY="+h.objects, "GIT_NO_REPLACE_OBJECTS=1")
+	h.git.Limit = limit
+	return h, nil
+}
+
+func (h *history) close() error { return os.RemoveAll(h.objects) }
+
+// use takes the loops whose commits or work trees the repository has, and their notes.
+func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[string][]provenance.Note, alive func(*provenance.Loop) bool) error {
+	h.alive = alive
+	var wanted []string
+	for _, l := range loops {
+		for _, i := range l.Iterations {
+			wanted = append(wanted, i.Before.Commit, i.After.Commit)
+			for _, c := range i.Commits {
+				wanted = append(wanted, c.SHA)
+			}
+		}
+	}
+	wanted = slices.AppendSeq(wanted, maps.Keys(notes))
+	if err := h.read(ctx, wanted); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, l := range loops {
+		known[l.ID] = true
+	}
+	for _, l := range loops {
+		if h.take(l) {
+			h.loops = append(h.loops, l)
+		}
+		if l.ForkOf != nil && !known[l.ForkOf.ID] && h.take(l.ForkOf) {
+			known[l.ForkOf.ID] = true
+			h.loops = append(h.loops, l.ForkOf)
+		}
+	}
+	more, err := h.noted(ctx, notes, known)
+	if err != nil {
+		return err
+	}
+	h.loops = append(h.loops, more...)
+	if err := h.read(ctx, h.heads()); err != nil {
+		return err
+	}
+	byRoot := map[string][]*provenance.Iteration{}
+	for _, l := range h.loops {
+		root := l.Root
+		if root == "" {
+			root = "loop " + l.ID
+		}
+		byRoot[root] = append(byRoot[root], l.Iterations...)
+	}
+	for root, all := range byRoot {
+		h.chains[root] = newChain(root, all, alive)
+	}
+	return nil
+}
+
+// take forgets what the repository does not have of a loop. It reports whether anything is left.
+func (h *history) take(l *provenance.Loop) (any bool) {
+	if real, err := filepath.EvalSymlinks(l.Root); err == nil {
+		l.Root = real
+	}
+	for _, i := range l.Iterations {
+		for _, t := range []*provenance.Tree{&i.Before, &i.After} {
+			if h.commits[t.Commit] == nil {
+				*t = provenance.Tree{}
+			}
+			any = any || t.Commit != ""
+		}
+		i.Commits = slices.DeleteFunc(i.Commits, func(c provenance.Commit) bool { return h.commits[c.SHA] == nil })
+		for _, c := range i.Commits {
+			any = true
+			h.made[c.SHA] = made{by: i}
+		}
+	}
+	return any
+}
+
+// noted makes loops of the notes about loops whose journals are not here.
+func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note, known map[string]bool) ([]*provenance.Loop, error) {
+	loops := map[string]*provenance.Loop{}
+	iterations := map[string]*provenance.Iteration{}
+	for _, sha := range slices.Sorted(maps.Keys(notes)) {
+		about := h.commits[sha]
+		if about == nil || len(notes[sha]) != 1 || known[notes[sha][0].Loop] {
+			continue
+		}
+		n := notes[sha][0]
+		l := loops[n.Loop]
+		if l == nil {
+			l = &provenance.Loop{ID: n.Loop, Name: n.Name}
+			loops[n.Loop] = l
+		}
+		key := fmt.Sprint(n.Loop, " ", n.Iteration)
+		i := iterations[key]
+		if i == nil {
+			i = &provenance.Iteration{Loop: l, N: n.Iteration, Seq: n.Seq, Agent: n.Agent, Models: n.Models, USD: n.USD, Checks: n.Checks}
+			iterations[key] = i
+			l.Iterations = append(l.Iterations, i)
+		}
+		i.Ended = later(i.Ended, time.Unix(about.at, 0))
+		i.Commits = append(i.Commits, provenance.Commit{SHA: sha, Seq: n.Seq, At: time.Unix(about.at, 0)})
+		h.made[sha] = made{i, &n}
+	}
+	var all []*provenance.Loop
+	for _, id := range slices.Sorted(maps.Keys(loops)) {
+		l := loops[id]
+		slices.SortFunc(l.Iterations, func(a, b *provenance.Iteration) int { return a.N - b.N })
+		if err := h.keptOf(ctx, l); err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep.
+func (h *history) keptOf(ctx context.Context, l *provenance.Loop) error {
+	for _, i := range l.Iterations {
+		if _, err := h.git.Read(ctx, "check-ref-format", "refs/ralph/"+l.ID); err != nil {
+			return nil
+		}
+		ref := "refs/ralph/" + l.ID + "/iteration-" + strconv.Itoa(i.N)
+		sha, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+		if err != nil {
+			continue
+		}
+		if err := h.read(ctx, []string{sha}); err != nil {
+			return err
+		}
+		i.Began = time.Unix(h.commits[sha].at, 0)
+		i.Before = provenance.Tree{Commit: sha, At: i.Began}
+	}
+	return nil
+}
+
+// read reads commits. Those that the repository does not have are left out.
+func (h *history) read(ctx context.Context, wanted []string) error {
+	slices.Sort(wanted)
+	wanted = slices.DeleteFunc(slices.Compact(wanted), func(sha string) bool { return sha == "" || h.commits[sha] != nil || !isName(sha) })
+	if len(wanted) == 0 {
+		return nil
+	}
+	out, err := h.git.Feed(ctx, []byte(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return err
+	}
+	var there bytes.Buffer
+	for line := range strings.Lines(string(out)) {
+		if sha, isCommit := strings.CutSuffix(strings.TrimSpace(line), " commit"); isCommit {
+			fmt.Fprintln(&there, sha)
+		}
+	}
+	if there.Len() == 0 {
+		return nil
+	}
+	out, err = h.git.Feed(ctx, there.Bytes(), "log", "--no-walk=unsorted", "--stdin", "--no-patch", "--no-notes", "-z", "--encoding=UTF-8",
+		"--format=%H%n%T%n%P%n%at%n%ct%n%an%n%ae%n%s%n%b")
+	if err != nil {
+		return err
+	}
+	for record := range strings.SplitSeq(string(out), "\x00") {
+		fields := strings.SplitN(record, "\n", 9)
+		if len(fields) < 9 {
+			continue
+		}
+		c := &commit{sha: fields[0], tree: fields[1], parents: strings.Fields(fields[2]), name: fields[5], email: fields[6], subject: fields[7], body: fields[8]}
+		c.written, _ = strconv.ParseInt(fields[3], 10, 64)
+		c.at, _ = strconv.ParseInt(fields[4], 10, 64)
+		h.commits[c.sha] = c
+	}
+	return nil
+}
+
+// isName reports whether a text is the full name of an object.
+func isName(text string) bool {
+	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// about returns what git knows about a commit that it has named.
+func (h *history) about(ctx context.Context, sha string) (*commit, error) {
+	if h.commits[sha] == nil {
+		if err := h.read(ctx, []string{sha}); err != nil {
+			return nil, err
+		}
+	}
+	if c := h.commits[sha]; c != nil {
+		return c, nil
+	}
+	return nil, fmt.Errorf("git has no commit %.12s", sha)
+}
+
+// headOf returns the commit that HEAD named when a tree was kept.
+func (h *history) headOf(t provenance.Tree) string {
+	if t.Head {
+		return t.Commit
+	}
+	if c := h.commits[t.Commit]; c != nil && len(c.parents) > 1 { // HEAD and the index
+		return c.parents[0]
+	}
+	return ""
+}
+
+// heads are the commits that HEAD named when trees were kept, and the parents of the commits of
+// loops.
+func (h *history) heads() (all []string) {
+	for _, l := range h.loops {
+		for _, i := range l.Iterations {
+			all = append(all, h.headOf(i.Before), h.headOf(i.After))
+			for _, c := range i.Commits {
+				all = append(all, h.commits[c.SHA].parents...)
+			}
+		}
+	}
+	return all
+}
+
+// stepCommit returns the commit of a step of a chain, whose parents are HEAD as it was then and the
+// step before.
+func (h *history) stepCommit(ctx context.Context, c *chain, at int) (string, error) {
+	if h.virtual[c.root] == nil {
+		h.virtual[c.root] = map[int]string{}
+	}
+	before := ""
+	for k := 0; k <= at; k++ {
+		if done := h.virtual[c.root][k]; done != "" {
+			before = done
+			continue
+		}
+		s := c.steps[k]
+		sha, err := h.join(ctx, h.commits[s.tree.Commit].tree, s.source, h.headOf(s.tree), before)
+		if err != nil {
+			return "", err
+		}
+		h.virtual[c.root][k], before = sha, sha
+	}
+	return before, nil
+}
+
+// join makes a commit of a tree that has changed since other commits. The lines that none of them
+// has are from the source.
+func (h *history) join(ctx context.Context, tree string, from source, parents ...string) (string, error) {
+	var args []string
+	for _, p := range parents {
+		if p != "" && !slices.Contains(args, p) {
+			args = append(args, "-p", p)
+		}
+	}
+	sha, err := h.git.CommitTree(ctx, tree, fmt.Sprintf("step %d", len(h.sources)), args...)
+	if err == nil {
+		h.sources[sha] = from
+		h.parents[sha] = slices.DeleteFunc(args, func(word string) bool { return word == "-p" })
+	}
+	return sha, err
+}
+
+// blamed is a line of a file with the commit that git blames for it.
+type blamed struct {
+	commit, path string
+	line         int // in the file of that commit
+}
+
+// blame returns the lines of a file in a commit.
+func (h *history) blame(ctx context.Context, rev, path string) ([]blamed, error) {
+	key := rev + ":" + path
+	if done, ok := h.blames[key]; ok {
+		return done, nil
+	}
+	out, err := h.git.Read(ctx, "blame", "--line-porcelain", "-M"+fmt.Sprint(leastLetters), "-C"+fmt.Sprint(leastLetters), rev, "--", path)
+	if err != nil {
+		return nil, err
+	}
+	lines := []blamed{}
+	var b blamed
+	for row := range strings.Lines(string(out)) {
+		row = strings.TrimSuffix(row, "\n")
+		words := strings.Fields(row)
+		switch {
+		case strings.HasPrefix(row, "\t"):
+			lines = append(lines, b)
+			b = blamed{}
+		case b.commit == "" && len(words) >= 3 && isName(words[0]):
+			b.commit = words[0]
+			b.line, _ = strconv.Atoi(words[1])
+		case strings.HasPrefix(row, "filename "):
+			b.path = pathOf(row[len("filename "):], "")
+		}
+	}
+	h.blames[key] = lines
+	return lines, nil
+}
+
+// lines returns the lines of a file in a commit; nil if it has none.
+func (h *history) lines(ctx context.Context, rev, path string) []string {
+	key := rev + ":" + path
+	if done, ok := h.files[key]; ok {
+		return done
+	}
+	out, err := h.git.Read(ctx, "cat-file", "blob", rev+":"+path)
+	if err != nil {
+		out = nil
+	}
+	h.files[key] = split(out)
+	return h.files[key]
+}
+
+// moved reports whether a line of a new file may be from a file that the same change removed: with
+// too few lines in common, git does not see that one is the other.
+func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (bool, error) {
+	key := sha + ":" + b.path
+	texts, done := h.removed[key]
+	if !done {
+		texts = map[string]bool{}
+		h.removed[key] = texts
+		for _, p := range parents {
+			if h.lines(ctx, p, b.path) != nil {
+				return false, nil
+			}
+		}
+		for _, p := range parents {
+			out, err := h.git.Line(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", p, sha)
+			if err != nil {
+				return false, err
+			}
+			for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+				for _, line := range h.lines(ctx, p, name) {
+					texts[line] = true
+				}
+			}
+		}
+	}
+	lines := h.lines(ctx, sha, b.path)
+	return b.line >= 1 && b.line <= len(lines) && texts[lines[b.line-1]], nil
+}
+
+// split returns the lines of a file.
+func split(content []byte) []string {
+	if len(content) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+}
+
+// isOlder reports whether a commit is another one or an ancestor of it.
+func (h *history) isOlder(ctx context.Context, sha, of string) bool {
+	if sha == of {
+		return true
+	}
+	if h.graph == nil {
+		h.graph = h.readGraph(ctx)
+	}
+	if older, known := h.graph.isOlder(sha, of); known {
+		return older
+	}
+	key := sha + of
+	if _, ok := h.older[key]; !ok {
+		_, err := h.git.Read(ctx, "merge-base", "--is-ancestor", sha, of)
+		h.older[key] = err == nil
+	}
+	return h.older[key]
+}
+
+// mostCommits is how many commits a graph has at most; a longer history is asked for each answer.
+const mostCommits = 200_000
+
+// readGraph reads the history of HEAD and of all commits and work trees of loops.
+func (h *history) readGraph(ctx context.Context) *graph {
+	var tips strings.Builder
+	for _, sha := range append(slices.Collect(maps.Keys(h.commits)), h.head) {
+		if sha != "" {
+			tips.WriteString(sha + "\n")
+		}
+	}
+	g := &graph{places: map[string]int{}, ancestors: map[int][]uint64{}}
+	out, err := h.git.Feed(ctx, []byte(tips.String()), "rev-list", "--parents", "--max-count="+strconv.Itoa(mostCommits+1), "--stdin")
+	if err != nil || bytes.Count(out, []byte{'\n'}) > mostCommits {
+		return g
+	}
+	for line := range strings.Lines(string(out)) {
+		shas := strings.Fields(line)
+		at := g.place(shas[0])
+		for _, parent := range shas[1:] {
+			place := g.place(parent)
+			g.parents[at] = append(g.parents[at], place)
+		}
+	}
+	return g
+}
+
+// A graph answers which commit is an ancestor of which.
+type graph struct {
+	places    map[string]int
+	parents   [][]int
+	ancestors map[int][]uint64 // a bit for each place
+}
+
+func (g *graph) place(sha string) int {
+	at, ok := g.places[sha]
+	if !ok {
+		at = len(g.parents)
+		g.places[sha] = at
+		g.parents = append(g.parents, nil)
+	}
+	return at
+}
+
+func (g *graph) isOlder(sha, of string) (older, known bool) {
+	a, ok := g.places[sha]
+	b, also := g.places[of]
+	if !ok || !also {
+		return false, false
+	}
+	set := g.ancestors[b]
+	if set == nil {
+		set = make([]uint64, len(g.parents)/64+1)
+		for next := []int{b}; len(next) > 0; {
+			at := next[len(next)-1]
+			next = next[:len(next)-1]
+			for _, p := range g.parents[at] {
+				if set[p/64]&(1<<(p%64)) == 0 {
+					set[p/64] |= 1 << (p % 64)
+					next = append(next, p)
+				}
+			}
+		}
+		g.ancestors[b] = set
+	}
+	return set[a/64]&(1<<(a%64)) != 0, true
+}

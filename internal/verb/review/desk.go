@@ -1,0 +1,174 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/send"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/verb/rollback"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/reading"
+)
+
+// Desk is where a person reviews the work of loops.
+type Desk struct{ env *cli.Env }
+
+// New returns the desk of a person. What loops say while they are resumed goes to the environment's
+// Stderr.
+func New(e *cli.Env) Desk { return Desk{e} }
+
+// List returns what there is to read of a loop, with what was decided about it.
+func (d Desk) List(ctx context.Context, s registry.Status) (reading.List, error) {
+	v, err := cli.View(s)
+	if err != nil {
+		return reading.List{}, err
+	}
+	patch, problem := rollback.Patch(ctx, d.env, s, reading.Options)
+	list := reading.New(d.env.NameToType(s), v.Strength, reading.Parse(patch), whyUnknown(problem))
+	state, err := reading.ReadState(d.env.Home, v.ID)
+	list.Mark(state)
+	return list, err
+}
+
+// whyUnknown says why it is not known which files changed.
+func whyUnknown(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, repo.ErrNoRepository):
+		return "the loop does not work in a git repository"
+	case errors.Is(err, repo.ErrTooMuch):
+		return "the changes are too large to be read; 'ralph diff' with --stat counts them"
+	}
+	return explain(err)
+}
+
+// explain spells an error and its next step.
+func explain(err error) string {
+	said := err.Error()
+	if refused, ok := errors.AsType[*cli.Failure](err); ok && refused.NextStep != "" {
+		said += "; " + refused.NextStep
+	}
+	return cli.Clean(said)
+}
+
+// patience is how long an agent may take to get the words that a person sends back.
+const patience = 3 * time.Second
+
+// Act does what a person decided, records it, and says what became of it.
+func (d Desk) Act(ctx context.Context, s registry.Status, act reading.Act) (said string, err error) {
+	list, err := d.List(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	item, path := list.Item(act.Item), ""
+	if act.Do == reading.RollBack {
+		item, path = list.OfFile(cmp.Or(act.File, fileOf(item)))
+	}
+	switch {
+	case item == nil && act.Do == reading.RollBack && list.Unknown != "":
+		return "", cli.Refuse("'ralph status "+s.Name+"' shows the loop", "%q is not put back: which files changed is not known (%s)", act.File, list.Unknown)
+	case item == nil && act.Do == reading.RollBack:
+		return "", cli.Refuse("'ralph review "+s.Name+" --json' lists them", "%q is no file that loop %s changed", act.File, s.Name)
+	case item == nil:
+		return "", cli.Refuse("'ralph review "+s.Name+" --json' lists them", "there is no item %q: its content may have changed", act.Item)
+	}
+	decision := reading.Decision{At: d.env.Now().UTC()}
+	switch act.Do {
+	case reading.Approve:
+		decision.State, said = reading.Approved, "approved "+item.Place()
+	case reading.SendBack:
+		decision.State, decision.Words = reading.SentBack, strings.TrimSpace(act.Words)
+		said, err = d.sendBack(s, item, decision.Words)
+	case reading.RollBack:
+		decision.State = reading.RolledBack
+		said, err = d.rollBack(ctx, s, path, &decision)
+	default:
+		err = cli.Refuse("approve, send back or roll back", "%q is nothing that a review does", act.Do)
+	}
+	if err != nil {
+		return said, err
+	}
+	return said, d.record(ctx, s, item, decision)
+}
+
+func fileOf(item *reading.Item) string {
+	if item == nil || item.Kind == reading.Rest {
+		return ""
+	}
+	return item.File
+}
+
+// record writes a decision. The state is read again: another window may have decided meanwhile.
+func (d Desk) record(ctx context.Context, s registry.Status, item *reading.Item, decision reading.Decision) error {
+	v, err := cli.View(s)
+	if err != nil {
+		return err
+	}
+	state, err := reading.ReadState(d.env.Home, v.ID)
+	if err != nil {
+		return err
+	}
+	state.Decide(item, decision)
+	list, err := d.List(ctx, s)
+	if err != nil {
+		return err
+	}
+	list.Mark(state)
+	state.Reviewed = list.Reviewed
+	return state.Write(d.env.Home)
+}
+
+// sendBack gives a person's words to the agent: a live loop has them with its next prompt, and one
+// without a runner is resumed with them.
+func (d Desk) sendBack(s registry.Status, item *reading.Item, words string) (string, error) {
+	if words == "" {
+		hint := fmt.Sprintf("write it as in 'ralph review %s --send-back %s \"use a table\"'", s.Name, units.Prefix(item.ID, shortID))
+		return "", cli.Refuse(hint, "there are no words for the agent")
+	}
+	about := "A person read your work. About " + item.Place()
+	if item.Kind != reading.Rest {
+		about += " (" + strings.Join(item.Reasons, "; ") + ")"
+	}
+	if item.Kind == reading.Survivor {
+		about += ":\n" + item.Diff + "\n"
+	}
+	message := inbox.Command{Kind: inbox.FollowUp, Text: about + ": " + words}
+	if s.Live.Alive {
+		receipt, err := send.Deliver(d.env, s, message, patience)
+		if err != nil {
+			return "", err
+		}
+		return send.Message(receipt), nil
+	}
+	v, err := cli.View(s)
+	if err != nil {
+		return "", err
+	}
+	if err := send.Resume(d.env, s, v.Raise, message); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("loop %s is running again; the words are in its next prompt", s.Name), nil
+}
+
+// rollBack puts a file back, and says how what was there comes back.
+func (d Desk) rollBack(ctx context.Context, s registry.Status, path string, decision *reading.Decision) (string, error) {
+	done, err := rollback.File(ctx, d.env, s, path)
+	if err != nil {
+		return "", err
+	}
+	if len(done.Files) == 0 {
+		return "", cli.Refuse("'ralph diff "+s.Name+"' shows what differs", "%s was not put back: it is not kept, or it changed meanwhile", path)
+	}
+	decision.Kept = done.Ref
+	decision.Back = fmt.Sprintf("ralph rollback %s %s", d.env.NameToType(s), done.Ref)
+	return fmt.Sprintf("put back %s; '%s' brings back all files as they were", path, decision.Back), nil
+}
