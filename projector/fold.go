@@ -79,7 +79,7 @@ func workOf(s *loopstate.State) Work {
 		}
 	}
 	if pr := life.PullRequest; pr != nil {
-		w.PullRequest = &PullRequest{pr.URL, pr.Error}
+		w.PullRequest = &PullRequest{pr.URL, pr.Error, pr.Stack}
 	}
 	return w
 }

@@ -1,9 +1,11 @@
 package projector
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -175,6 +177,19 @@ type FleetTask struct {
 type PullRequest struct {
 	URL   string `json:"url,omitempty"`
 	Error string `json:"error,omitempty"` // why the last try failed
+	// Stack are all of them where the branch became several; URL is then the first that is open.
+	Stack []event.StackedRequest `json:"stack,omitempty"`
+}
+
+// Lines says what was published, on a line for each pull request.
+func (p *PullRequest) Lines() (lines []string) {
+	if len(p.Stack) == 0 && p.URL != "" {
+		return []string{p.URL}
+	}
+	for i, r := range p.Stack {
+		lines = append(lines, fmt.Sprintf("%d of %d: %s, %s, %s", i+1, len(p.Stack), cmp.Or(r.URL, r.Branch), units.Quantity(r.Lines, "line"), r.State))
+	}
+	return lines
 }
 
 // Waits are what the loop waits for, what comes next by itself, and what does not go well.

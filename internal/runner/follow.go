@@ -25,6 +25,8 @@ const (
 	followLimit = time.Minute
 	// followMost is how many new comments one reading takes; the others wait for the next one.
 	followMost = 20
+	// partsMost is how many parts of a branch are read.
+	partsMost = 10
 )
 
 // fromFollowing begins the ids of refusals that no command belongs to.
@@ -90,7 +92,8 @@ func (r *runner) readComments(ctx context.Context) {
 	}
 }
 
-// comments returns the comments on the open pull request of the branch; none if there is none.
+// comments returns the comments on the open pull requests of the branch and of its parts; none if
+// there is none.
 func (r *runner) comments(ctx context.Context) ([]forge.Comment, error) {
 	env := r.ownEnvironment()
 	branch := repo.Branch(ctx, r.Tree)
@@ -99,11 +102,29 @@ func (r *runner) comments(ctx context.Context) ([]forge.Comment, error) {
 	}
 	at := forge.Place{Dir: r.Tree, Env: env, Remotes: repo.Remotes(ctx, r.Tree, env...)}
 	request, err := at.Open(ctx, branch)
-	if err != nil || request == nil {
+	var all []forge.Request
+	if r.Settings.Limits.Diff > 0 && err == nil {
+		all, err = at.Parts(ctx, branch, partsMost)
+	}
+	if err != nil || request == nil && len(all) == 0 {
 		return nil, err
 	}
+	if request != nil {
+		all = append(all, *request)
+	}
 	r.follower.last = r.clock()
-	return at.Comments(ctx, *request)
+	var found []forge.Comment
+	for _, one := range all {
+		if one.State != event.RequestOpen {
+			continue
+		}
+		comments, err := at.Comments(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, comments...)
+	}
+	return found, nil
 }
 
 // take adds the new comments to an input.

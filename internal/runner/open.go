@@ -160,7 +160,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Worktree: r.Settings.Worktree, Secrets: r.redactor,
 		ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.settle, Observe: r.observer.observe,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory, Ralph: r.ralphFor,
-		Wrap: r.wrapGuardrail(), Box: r.guardrailBox,
+		Wrap: r.wrapGuardrail(), Box: r.guardrailBox, Scratch: r.scratchTree,
 	}
 	if len(r.heldOut) > 0 {
 		cfg.HoldOut = r.holdOut

@@ -212,7 +212,32 @@ type SCMEnded struct {
 	Error   string   `json:"error,omitempty"`   // why
 	PR      string   `json:"pr,omitempty"`      // the address of the pull request that was made or changed
 	Left    []string `json:"left,omitempty"`    // new files that are in no commit, the first hundred
+	// PRs are the pull requests of a branch that is larger than limits.diff, in their order. PR is
+	// then the first that is open.
+	PRs []StackedRequest `json:"prs,omitempty"`
 }
+
+// A StackedRequest is one of several pull requests: each but the first is based on the branch of
+// the one before it.
+type StackedRequest struct {
+	Branch string       `json:"branch"`
+	Head   string       `json:"head"`          // its last commit
+	URL    string       `json:"url,omitempty"` // empty if it was not made
+	State  RequestState `json:"state"`
+	Lines  int          `json:"lines"` // as limits.diff counts
+	// Note says why it is larger than limits.diff, or that its guardrails did not run.
+	Note string `json:"note,omitempty"`
+}
+
+// RequestState is what became of a pull request.
+type RequestState string
+
+// The closed list of states.
+const (
+	RequestOpen   RequestState = "open"
+	RequestMerged RequestState = "merged"
+	RequestClosed RequestState = "closed" // without being merged
+)
 
 // BudgetWarned: a limit is near, or cannot be watched. It is reported once for each limit.
 type BudgetWarned struct {

@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -191,7 +192,17 @@ func scmEnded(p event.SCMEnded, k Known) Phrase {
 	if len(others) > 0 {
 		add(ToneGood, "done: "+strings.Join(others, ", "))
 	}
-	if p.PR != "" {
+	for i, r := range p.PRs {
+		text := fmt.Sprintf("pull request %d of %d: %s, %s", i+1, len(p.PRs), cmp.Or(r.URL, "not made yet, "+r.Branch), units.Quantity(r.Lines, "line"))
+		if r.State != event.RequestOpen {
+			text += ", " + string(r.State)
+		}
+		if r.Note != "" {
+			text += " (" + r.Note + ")"
+		}
+		add(ToneGood, text)
+	}
+	if p.PR != "" && len(p.PRs) == 0 {
 		add(ToneGood, "pull request: "+p.PR)
 	}
 	if len(lines) > 0 {

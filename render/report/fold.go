@@ -296,6 +296,9 @@ func (f *Fold) Report() *Report {
 		r.Reason, r.Why, r.Hint = word(v.Ended.Reason), text(v.Ended.Why), text(v.Ended.Hint)
 		r.Changed, r.Strength = (*Changes)(v.Ended.Changed), v.Ended.Strength
 	}
+	if v.PullRequest != nil {
+		r.Published = lines(v.PullRequest.Lines())
+	}
 	for _, root := range slices.Sorted(maps.Keys(f.away)) {
 		r.Away = append(r.Away, line("repository "+root+": "+f.away[root]))
 	}

@@ -85,6 +85,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Strength != nil {
 		fact("Strength", "%s", r.Strength.Done())
 	}
+	for _, request := range r.Published {
+		fact("Pull request", "%s", request)
+	}
 	for _, kept := range r.Kept {
 		fact("Kept", "%s", kept)
 	}

@@ -50,6 +50,8 @@ type Report struct {
 	Done     []Iteration `json:"iterations"`
 	// Changed is what all iterations changed together; nil before the end, and if it is unknown.
 	Changed *Changes `json:"changed,omitempty"`
+	// Published are the pull requests of the branch.
+	Published []string `json:"published,omitempty"`
 	// Kept are files as they were found before ralph put them back, each with the command that
 	// shows it or brings it back. A person may have written them.
 	Kept []string `json:"kept,omitempty"`

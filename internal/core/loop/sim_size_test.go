@@ -92,9 +92,6 @@ func (m *sizeModel) tooLarge(r event.Rules) bool {
 	if r.Limits.Diff == 0 || r.Stories || !m.known() {
 		return false
 	}
-	if r.PullRequests {
-		return m.now.Lines > r.Limits.Diff
-	}
 	return m.now.Lines-m.before > r.Limits.Diff
 }
 

@@ -10,6 +10,7 @@ import (
 
 func TestPullRequestIsRemembered(t *testing.T) {
 	const url = "https://github.com/acme/shop/pull/7"
+	several := []event.StackedRequest{{Branch: "fix-1", URL: url, State: event.RequestOpen}, {Branch: "fix-2", State: event.RequestOpen}}
 	var l Lifecycle
 	for _, row := range []struct {
 		ended event.SCMEnded
@@ -21,6 +22,9 @@ func TestPullRequestIsRemembered(t *testing.T) {
 		{event.SCMEnded{Nothing: true}, &PullRequest{URL: url}},
 		{event.SCMEnded{Failed: "pr", Error: "no login"}, &PullRequest{URL: url, Error: "no login"}},
 		{event.SCMEnded{Tasks: []string{"pr"}, PR: url}, &PullRequest{URL: url}},
+		{event.SCMEnded{Tasks: []string{"pr"}, PR: url, PRs: several}, &PullRequest{URL: url, Stack: several}},
+		{event.SCMEnded{Failed: "pr", Error: "no login"}, &PullRequest{URL: url, Error: "no login", Stack: several}},
+		{event.SCMEnded{Failed: "pr", Error: "refused", PRs: several[:1]}, &PullRequest{URL: url, Error: "refused", Stack: several[:1]}},
 	} {
 		l.published(row.ended)
 		if diff := cmp.Diff(row.want, l.PullRequest); diff != "" {

@@ -14,7 +14,7 @@ import (
 // become several of them; of a loop over stories, what one story changes, see [OversizedStory].
 
 // Size returns how much limits.diff counts after the last check; nil if it is not known.
-func (c *Changes) Size(r event.Rules) *event.Size {
+func (c *Changes) Size() *event.Size {
 	if c.Unknown || len(c.Repos) == 0 {
 		return nil
 	}
@@ -24,10 +24,7 @@ func (c *Changes) Size(r event.Rules) *event.Size {
 			return nil
 		}
 		before := event.Size{Lines: repo.Before.Insertions + repo.Before.Deletions}
-		switch {
-		case r.PullRequests:
-			before = event.Size{} // what a person left will be committed too
-		case repo.Before.Size != nil:
+		if repo.Before.Size != nil { // else the limit came later
 			before = *repo.Before.Size
 		}
 		all.Lines, all.Skipped = all.Lines+max(0, repo.Size.Lines-before.Lines), all.Skipped+max(0, repo.Size.Skipped-before.Skipped)
@@ -47,7 +44,7 @@ func (c *Changes) Size(r event.Rules) *event.Size {
 // Oversized says why the change of a loop is too large, and what to do; empty if it is not, or not
 // known.
 func (c *Changes) Oversized(r event.Rules) string {
-	size := c.Size(r)
+	size := c.Size()
 	switch {
 	case r.Limits.Diff == 0 || r.Stories || size == nil || size.Lines <= r.Limits.Diff:
 		return ""
@@ -62,7 +59,7 @@ func (c *Changes) Oversized(r event.Rules) string {
 
 // Unsized says that limits.diff could not be applied; empty if it could, or is not set.
 func (c *Changes) Unsized(r event.Rules) string {
-	if r.Limits.Diff == 0 || r.Stories || c.Size(r) != nil {
+	if r.Limits.Diff == 0 || r.Stories || c.Size() != nil {
 		return ""
 	}
 	return "limits.diff was not applied: how many lines were changed is not known"

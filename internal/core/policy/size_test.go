@@ -41,7 +41,7 @@ func TestSizeOfChange(t *testing.T) {
 		"nothing is known of before":          {rules, []event.Payload{end(".", lines(200))}, "", true},
 		"a file that is as it was":            {rules, []event.Payload{begin(".", lines(50)), end(".", &event.Size{Lines: 151, Largest: []event.SizeFile{{Path: "b.go", Lines: 101}, {Path: "a.go", Lines: 50}}})}, "101 lines changed…are in b.go (101)", false},
 		"there is no limit":                   {unlimited, []event.Payload{begin(".", lines(0)), end(".", lines(200))}, "", false},
-		"commits: all that is not committed":  {published, []event.Payload{begin(".", lines(50)), end(".", lines(101))}, "101 lines changed (2 in generated and lock files do not count) and not committed…(101)", false},
+		"commits: what is not committed":      {published, []event.Payload{begin(".", lines(50)), end(".", lines(151))}, "101 lines changed and not committed, and limits.diff is 100 for each commit…(151)", false},
 		"stories are judged one by one":       {stories, []event.Payload{begin(".", lines(0)), end(".", lines(200))}, "", false},
 		"stories whose size nobody can count": {stories, nil, "", false},
 	} {

@@ -46,7 +46,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 		return err
 	}
 	last.stories.NoVerdict = x.undoReview(ctx, last.spans, cause) || last.stories.NoVerdict
-	x.judged, x.results = nil, nil
+	x.judged, x.results.last = nil, nil
 	finished, err := x.checkStories(ctx, d, last, cause)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (x *Executor) inspectFolder(iteration int, cause event.Seq) (task.Marks, er
 func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event.Seq) (event.IterationChecked, error) {
 	var checked event.IterationChecked
 	var failures error
-	x.results = nil
+	x.results.last = nil
 	_, err := guardrail.Run(ctx, guardrail.Config{
 		Dir: x.cfg.Project, LoopDir: x.cfg.Dir, Iteration: iteration, Env: x.cfg.Env, Wrap: x.cfg.Wrap,
 		TruncateChars: x.cfg.TruncateChars, Guardrails: x.cfg.Guardrails, Redact: x.redactor(),

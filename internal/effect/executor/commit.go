@@ -21,15 +21,15 @@ const messageTimeout = 10 * time.Minute
 
 // commit runs the version control tasks. One scm.ended reports their outcome; after a failure the
 // work remains in the work tree.
-func (x *Executor) commit(ctx context.Context, d event.Decided, cause event.Seq) {
-	ended := event.SCMEnded{}
+func (x *Executor) commit(ctx context.Context, p commitPlan, cause event.Seq) {
+	d, ended := p.decision, event.SCMEnded{}
 	message, err := x.commitMessage(ctx, d)
 	if err != nil {
 		ended.Failed, ended.Error = "message", "ask for a commit message: "+err.Error()
 		x.deliver(ended, d.Iteration, cause)
 		return
 	}
-	result, url, err := x.scmTasks(ctx, d.Iteration, message)
+	result, made, err := x.scmTasks(ctx, p, message)
 	if result.Committed {
 		x.deliver(event.RepoCommitted{
 			SHA: result.SHA, Message: result.Message,
@@ -37,7 +37,7 @@ func (x *Executor) commit(ctx context.Context, d event.Decided, cause event.Seq)
 			Warning: x.note(ctx, x.cfg.Project, d.Iteration, cause, result.SHA),
 		}, d.Iteration, cause)
 	}
-	ended.Tasks, ended.Nothing, ended.PR = result.Done, result.Nothing, url
+	ended.Tasks, ended.Nothing, ended.PR, ended.PRs = result.Done, result.Nothing, made.url, made.all
 	ended.Left = slices.Concat(result.New, result.Left)
 	if err != nil {
 		ended.Error = err.Error()

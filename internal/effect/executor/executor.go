@@ -55,6 +55,8 @@ type Config struct {
 	Wrap process.Wrap
 	// Box runs them in a sandbox while they are tried in a throw-away tree; nil as they are.
 	Box func(context.Context, *scratch.Tree) (process.Wrap, func() error, error)
+	// Scratch opens a throw-away work tree of a commit, in which the guardrails can run.
+	Scratch func(ctx context.Context, commit string) (*ScratchTree, error)
 	// HoldOut runs the held-out guardrails on the work as it is, and calls ended with the result of
 	// each; nil without such guardrails.
 	HoldOut  func(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked
@@ -87,6 +89,15 @@ type Config struct {
 	Ralph func(place int) string
 }
 
+// ScratchTree is a throw-away work tree.
+type ScratchTree struct {
+	Dir   string // the project's folder in it
+	Logs  string // a folder beside it
+	Env   []string
+	Wrap  process.Wrap // as Config.Wrap
+	Close func() error // removes it
+}
+
 func (c Config) memory(place int) bool { return c.Memory != nil && c.Memory(place) }
 
 // Executor performs decided effects. One goroutine calls Do.
@@ -103,7 +114,7 @@ type Executor struct {
 	edited   []guardrail.Change             // changes that the check found and did not undo
 	heads    map[string]headAt              // HEAD of each repository when the iteration began
 	ends     map[string]event.RepoInspected // each repository at the last check
-	results  []guardrail.Result             // of the last check's guardrails, for the pull request
+	results  guardResults                   // for pull requests
 	before   []byte                         // tasks.json before the last agent ran; nil after a restart
 	prd      []byte                         // prd.md, likewise
 	judged   []byte                         // tasks.json as it was judged last; nil if it was not in this check
@@ -124,7 +135,8 @@ const maxJobs = 1024
 
 // New returns an executor without an agent and starts its worker, which Close ends.
 func New(cfg Config) *Executor {
-	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]headAt{}, ends: map[string]event.RepoInspected{}}
+	x := &Executor{cfg: cfg, jobs: make(chan func(), maxJobs), heads: map[string]headAt{}, ends: map[string]event.RepoInspected{},
+		results: guardResults{commits: map[string]string{}}}
 	x.worker.Go(func() {
 		for job := range x.jobs {
 			job()
@@ -148,7 +160,8 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	case event.DoHoldout:
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.holdOut(ctx, d, cause) })
 	case event.DoCommit:
-		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })
+		p := commitPlan{d, s.Rules.Limits.Diff, s.Lifecycle.PullRequest}
+		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, p, cause); return nil })
 	case event.DoProve:
 		p := planProof(s)
 		x.enqueue(d, cause, func(ctx context.Context) error { x.prove(ctx, d, p, cause); return nil })

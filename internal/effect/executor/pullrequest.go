@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/core/story"
 	"github.com/ralph-loop/ralph/internal/effect/forge"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/task"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Bounds of ralph's part of a pull request's text.
@@ -27,9 +29,21 @@ const (
 	maxCommand  = 200 // characters of a guardrail's command
 )
 
-// scmTasks runs the tasks of version control in order and stops at the first that fails. url is the
-// address of the pull request, if one of them made or changed one.
-func (x *Executor) scmTasks(ctx context.Context, iteration int, message string) (all repo.Result, url string, err error) {
+// commitPlan is the part of the state that a commit needs.
+type commitPlan struct {
+	decision event.Decided
+	limit    int                 // limits.diff
+	was      *policy.PullRequest // of the branch, as it was published last
+}
+
+// published is what the task pr made or changed.
+type published struct {
+	url string
+	all []event.StackedRequest // where there are several
+}
+
+// scmTasks runs the tasks of version control in order and stops at the first that fails.
+func (x *Executor) scmTasks(ctx context.Context, p commitPlan, message string) (all repo.Result, made published, err error) {
 	groups := taskGroups(x.cfg.SCM)
 	var refused error
 	if x.cfg.SCM.Publishes() && repo.OnDefaultBranch(ctx, x.cfg.Project, x.cfg.Env...) {
@@ -43,13 +57,13 @@ func (x *Executor) scmTasks(ctx context.Context, iteration int, message string) 
 		}
 		if group[0] == config.TaskPullRequest {
 			var failed error
-			switch url, failed = x.publish(ctx, iteration); {
+			switch made, failed = x.publish(ctx, p); {
 			case failed == nil:
 				all.Done = append(all.Done, group[0])
 			case errors.Is(failed, forge.ErrNoChanges):
 				all.Skipped = append(all.Skipped, group[0])
 			default:
-				return all, url, failed
+				return all, made, failed
 			}
 			continue
 		}
@@ -62,10 +76,10 @@ func (x *Executor) scmTasks(ctx context.Context, iteration int, message string) 
 		all = result
 		all.Done, all.Skipped, all.Nothing = done, skipped, nothing
 		if err != nil {
-			return all, url, err
+			return all, made, err
 		}
 	}
-	return all, url, refused
+	return all, made, refused
 }
 
 // taskGroups separates the task pr from those that the program of version control runs.
@@ -90,20 +104,25 @@ func taskGroups(scm config.SCM) (groups [][]string) {
 	return groups
 }
 
-// publish makes or changes the pull request of the branch, and returns its address.
-func (x *Executor) publish(ctx context.Context, iteration int) (string, error) {
+// publish makes or changes the pull request of the branch, or those of its parts.
+func (x *Executor) publish(ctx context.Context, p commitPlan) (made published, err error) {
 	branch := repo.Branch(ctx, x.cfg.Project)
 	if branch == "" {
-		return "", &repo.Error{Doing: "make a pull request", Err: repo.ErrNoBranch}
+		return made, &repo.Error{Doing: "make a pull request", Err: repo.ErrNoBranch}
+	}
+	last := join(storySection(x.planned()), x.guardrailSection(), fmt.Sprintf("Loop `%s`, after iteration %d.", filepath.Base(x.cfg.Dir), p.decision.Iteration))
+	at := forge.Place{Dir: x.cfg.Project, Env: x.cfg.Env, Remotes: repo.Remotes(ctx, x.cfg.Project, x.cfg.Env...)}
+	if made.all, err = x.publishStack(ctx, at, branch, p, last); err != nil || len(made.all) > 0 {
+		made.url = firstOpen(made.all)
+		return made, err
 	}
 	title, body, err := x.pullRequestText(ctx, branch)
 	if err != nil {
-		return "", fmt.Errorf("make a pull request: %w", err)
+		return made, fmt.Errorf("make a pull request: %w", err)
 	}
-	body = join(body, storySection(x.planned()), x.guardrailSection(), fmt.Sprintf("Loop `%s`, after iteration %d.", filepath.Base(x.cfg.Dir), iteration))
-	at := forge.Place{Dir: x.cfg.Project, Env: x.cfg.Env, Remotes: repo.Remotes(ctx, x.cfg.Project, x.cfg.Env...)}
-	r, err := at.Publish(ctx, forge.Draft{Branch: branch, Title: x.masked(title), Body: x.masked(body), Draft: x.cfg.SCM.Draft})
-	return r.URL, err
+	r, err := at.Publish(ctx, forge.Draft{Branch: branch, Title: x.masked(title), Body: x.masked(join(body, last)), Draft: x.cfg.SCM.Draft})
+	made.url = r.URL
+	return made, err
 }
 
 // pullRequestText returns the title and the text that the agent wrote, or else what the commits
@@ -172,12 +191,12 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // guardrailSection reports the guardrails of the last check as Markdown.
 func (x *Executor) guardrailSection() string {
-	if len(x.results) == 0 {
+	if len(x.results.last) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("## Guardrails\n\n| command | result |\n|---|---|\n")
-	for _, r := range x.results[:min(len(x.results), maxResults)] {
+	for _, r := range x.results.last[:min(len(x.results.last), maxResults)] {
 		result := "failed"
 		if r.OK {
 			result = "passed"
@@ -185,14 +204,20 @@ func (x *Executor) guardrailSection() string {
 		command := strings.NewReplacer("`", "'", "|", `\|`).Replace(oneLine(r.Guardrail.Command))
 		fmt.Fprintf(&b, "| `%s` | %s in %s |\n", units.Cut(command, maxCommand), result, units.Took(r.Took.Round(time.Millisecond)))
 	}
-	if more := len(x.results) - maxResults; more > 0 {
+	if more := len(x.results.last) - maxResults; more > 0 {
 		fmt.Fprintf(&b, "\n%d more ran.\n", more)
 	}
 	return b.String()
 }
 
 // keepResult keeps the result of a guardrail for the pull request.
-func (x *Executor) keepResult(r guardrail.Result) { x.results = append(x.results, r) }
+func (x *Executor) keepResult(r guardrail.Result) { x.results.last = append(x.results.last, r) }
+
+// guardResults are what guardrails came to.
+type guardResults struct {
+	last    []guardrail.Result // of the last check
+	commits map[string]string  // what fails on a commit, empty for nothing; see stack
+}
 
 // masked hides secrets: what is published or journaled is read by others.
 func (x *Executor) masked(text string) string {

@@ -68,7 +68,7 @@ func (x *Executor) note(ctx context.Context, dir string, iteration int, cause ev
 	n := provenance.Note{Loop: x.cfg.ID, Name: filepath.Base(x.cfg.Dir), Iteration: iteration, Seq: cause}
 	now, unread := provenance.Current(x.cfg.Dir)
 	n.Agent, n.Models, n.USD = now.Agent, now.Models, now.USD
-	for _, r := range x.results {
+	for _, r := range x.results.last {
 		n.Checks = append(n.Checks, provenance.Check{Name: x.masked(r.Guardrail.Command), OK: r.OK})
 	}
 	if unread == nil {

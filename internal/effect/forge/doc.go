@@ -18,9 +18,10 @@
 //   - No shell reads arguments. A reference is a number or an address: it is never an option.
 //   - Texts of other people are cleaned: no control characters and no marks that change the order
 //     in which a line is shown. They are cut where they are long.
-//   - [Place.Publish] makes no second pull request of a branch that has an open one. In the text
-//     of a pull request it replaces only its own part, between two marks. It replaces the title
-//     only if no other program or person has changed it.
+//   - [Place.Publish] makes no second pull request of a branch that has an open one, or of a part
+//     that a person has merged or closed. In the text of a pull request it replaces only its own
+//     part, between two marks. It replaces the title only if no other program or person has
+//     changed it.
 //   - Only a comment whose author may write to the repository is [Comment.MayWrite].
 //
 // # The programs

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Request is a pull request.
@@ -18,16 +20,21 @@ type Request struct {
 	URL    string
 	Draft  bool
 	// Made: Publish made it. Otherwise it was there.
-	Made bool
+	Made  bool
+	State event.RequestState
+	Head  string // its last commit
 
 	title, body string
+	base        string // the branch that it is to be merged into; empty if it is not known
 	project     string // owner/name
 	program     program
 }
 
 // Draft is what Publish publishes.
 type Draft struct {
-	Branch string // the current branch, which is pushed
+	Branch string // the current branch, or one of another name with Part, which is pushed
+	Part   bool   // it is not the current branch
+	Base   string // of a Part: the branch that it is to be merged into; empty for the default one
 	Title  string // one line
 	Body   string // Markdown: ralph's part of the text
 	Draft  bool   // a new one is a draft
@@ -43,26 +50,52 @@ func (at Place) Publish(ctx context.Context, d Draft) (Request, error) {
 		return Request{}, &Error{Doing: "publish the branch", Err: errors.New("there is no branch or no title"),
 			hint: "check out a branch: 'git switch -c NAME'"}
 	}
-	there, err := at.Open(ctx, d.Branch)
-	if err != nil {
+	there, err := at.find(ctx, d.Branch, d.Part)
+	switch {
+	case err != nil:
 		return Request{}, err
-	}
-	if there == nil {
+	case there == nil, there.State != event.RequestOpen && !d.Part:
 		return at.create(ctx, d)
+	case there.State != event.RequestOpen:
+		return *there, nil // a person has merged or closed it
 	}
 	return *there, at.change(ctx, *there, d)
 }
 
 // Open returns the open pull request of the current branch, nil if there is none.
 func (at Place) Open(ctx context.Context, branch string) (*Request, error) {
+	there, err := at.find(ctx, branch, false)
+	if there != nil && there.State != event.RequestOpen {
+		there = nil
+	}
+	return there, err
+}
+
+// PartBranch is the name of one of the branches that a branch is split into.
+func PartBranch(branch string, i int) string { return fmt.Sprintf("%s-%d", branch, i+1) }
+
+// Parts returns the pull requests of the branches that a branch was split into, in whatever state,
+// up to the first branch that has none. Of several, an open one counts.
+func (at Place) Parts(ctx context.Context, branch string, most int) (all []Request, err error) {
+	for i := range most {
+		r, err := at.find(ctx, PartBranch(branch, i), true)
+		if err != nil || r == nil {
+			return all, err
+		}
+		all = append(all, *r)
+	}
+	return all, nil
+}
+
+func (at Place) find(ctx context.Context, branch string, part bool) (*Request, error) {
 	name, err := at.program(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if name == gh {
-		return at.githubOpen(ctx)
+	if name == glab {
+		return at.gitlabFind(ctx, branch, part)
 	}
-	return at.gitlabOpen(ctx, branch)
+	return at.githubFind(ctx, branch, part)
 }
 
 // githubRequestJSON is what gh pr view --json prints (gh 2.97, api/export_pr.go).
@@ -73,20 +106,28 @@ type githubRequestJSON struct {
 	URL     string `json:"url"`
 	State   string `json:"state"` // OPEN, CLOSED or MERGED
 	IsDraft bool   `json:"isDraft"`
+	Base    string `json:"baseRefName"`
+	Head    string `json:"headRefOid"`
 }
 
-// githubOpen finds the pull request as gh does: by the branch and where it is pushed to, so that
-// one from another repository with a branch of the same name is not taken for it.
-func (at Place) githubOpen(ctx context.Context) (*Request, error) {
+// githubFind finds the pull request as gh does: by the branch and where it is pushed to, so that
+// one from another repository with a branch of the same name is not taken for it. By a name alone,
+// gh finds one of the same repository only.
+func (at Place) githubFind(ctx context.Context, branch string, part bool) (*Request, error) {
 	var found githubRequestJSON
-	err := at.read(ctx, &found, gh, "pr", "view", "--json", "number,title,body,url,state,isDraft")
+	args := []string{"pr", "view", "--json", "number,title,body,url,state,isDraft,baseRefName,headRefOid"}
+	if part {
+		args = append(args, "--", branch)
+	}
+	err := at.read(ctx, &found, gh, args...)
 	if e, ok := errors.AsType[*Error](err); ok && strings.Contains(e.Output, "no pull requests found") {
 		return nil, nil
 	}
-	if err != nil || found.State != "OPEN" {
+	if err != nil {
 		return nil, err
 	}
-	return (&Request{Number: found.Number, URL: found.URL, Draft: found.IsDraft, title: found.Title, body: found.Body, program: gh}).located()
+	return (&Request{Number: found.Number, URL: found.URL, Draft: found.IsDraft, State: event.RequestState(strings.ToLower(found.State)), Head: found.Head,
+		title: found.Title, body: found.Body, base: found.Base, program: gh}).located()
 }
 
 // gitlabRequestJSON is an entry of what glab mr list --output json prints (glab of June 2026,
@@ -96,25 +137,42 @@ type gitlabRequestJSON struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	WebURL      string `json:"web_url"`
-	State       string `json:"state"` // opened
+	State       string `json:"state"` // opened, merged, closed or locked
 	Draft       bool   `json:"draft"`
 	Author      struct {
 		Username string `json:"username"`
 	} `json:"author"`
 	SourceBranch    string `json:"source_branch"`
+	TargetBranch    string `json:"target_branch"`
+	SHA             string `json:"sha"`
 	SourceProjectID int    `json:"source_project_id"`
 	TargetProjectID int    `json:"target_project_id"`
 }
 
-// gitlabOpen finds the merge request of the branch. Another person's fork may have a branch of the
-// same name, so a merge request from a fork counts only if the person made it.
-func (at Place) gitlabOpen(ctx context.Context, branch string) (*Request, error) {
+// gitlabFind finds the merge request of the branch: of a part also one that is not open, after
+// those that are. Another person's fork may have a branch of the same name, so a merge request from
+// a fork counts only if the person made it.
+func (at Place) gitlabFind(ctx context.Context, branch string, part bool) (*Request, error) {
 	var found []gitlabRequestJSON
-	if err := at.read(ctx, &found, glab, "mr", "list", "--source-branch", branch, "--output", "json"); err != nil {
+	args := []string{"mr", "list", "--source-branch", branch, "--output", "json"}
+	if part {
+		args = append(args, "--all")
+	}
+	if err := at.read(ctx, &found, glab, args...); err != nil {
 		return nil, err
 	}
+	opened := func(m gitlabRequestJSON) bool { return m.State == "opened" }
+	slices.SortStableFunc(found, func(a, b gitlabRequestJSON) int {
+		switch {
+		case opened(a) == opened(b):
+			return 0
+		case opened(a):
+			return -1
+		}
+		return 1
+	})
 	for _, m := range found {
-		if m.SourceBranch != branch || m.State != "opened" {
+		if m.SourceBranch != branch || !opened(m) && !part {
 			continue
 		}
 		if m.SourceProjectID != m.TargetProjectID {
@@ -126,7 +184,15 @@ func (at Place) gitlabOpen(ctx context.Context, branch string) (*Request, error)
 				continue
 			}
 		}
-		return (&Request{Number: m.IID, URL: m.WebURL, Draft: m.Draft, title: m.Title, body: m.Description, program: glab}).located()
+		state := event.RequestClosed
+		switch m.State {
+		case "opened":
+			state = event.RequestOpen
+		case "merged":
+			state = event.RequestMerged
+		}
+		return (&Request{Number: m.IID, URL: m.WebURL, Draft: m.Draft, State: state, Head: m.SHA,
+			title: m.Title, body: m.Description, base: m.TargetBranch, program: glab}).located()
 	}
 	return nil, nil
 }
@@ -176,6 +242,14 @@ func (at Place) create(ctx context.Context, d Draft) (Request, error) {
 	if name == glab {
 		args = []string{"mr", "create", "--source-branch", d.Branch, "--title", d.Title, "--description", body, "--yes"}
 		stdin = ""
+		if d.Base != "" {
+			args = append(args, "--target-branch", d.Base)
+		}
+	} else if d.Part {
+		args = append(args, "--head", d.Branch)
+		if d.Base != "" {
+			args = append(args, "--base", d.Base)
+		}
 	}
 	if d.Draft {
 		args = append(args, "--draft")
@@ -183,14 +257,14 @@ func (at Place) create(ctx context.Context, d Draft) (Request, error) {
 	out, err := at.run(ctx, stdin, name, args...)
 	if e, ok := errors.AsType[*Error](err); ok && strings.Contains(e.Output, "already exists") {
 		// Another program made it meanwhile.
-		if there, again := at.Open(ctx, d.Branch); again == nil && there != nil {
+		if there, again := at.find(ctx, d.Branch, d.Part); again == nil && there != nil && there.State == event.RequestOpen {
 			return *there, at.change(ctx, *there, d)
 		}
 	}
 	if err != nil {
 		return Request{}, err
 	}
-	made, err := (&Request{URL: addressIn(string(out)), Draft: d.Draft, Made: true, program: name}).located()
+	made, err := (&Request{URL: addressIn(string(out)), Draft: d.Draft, Made: true, State: event.RequestOpen, program: name}).located()
 	if err != nil {
 		return Request{}, err
 	}
@@ -209,10 +283,11 @@ func addressIn(out string) string {
 }
 
 // change gives an open pull request ralph's part of the text, and the title, where they are still
-// ralph's. It calls no program if nothing differs.
+// ralph's, and its base. It calls no program if nothing differs.
 func (at Place) change(ctx context.Context, r Request, d Draft) error {
 	body, title, ok := replaceOwn(r, d)
-	if !ok {
+	rebase := d.Base != "" && r.base != d.Base
+	if !ok && !rebase {
 		return nil
 	}
 	number := strconv.Itoa(r.Number)
@@ -222,6 +297,9 @@ func (at Place) change(ctx context.Context, r Request, d Draft) error {
 		if title != r.title {
 			args = append(args, "--title", title)
 		}
+		if rebase {
+			args = append(args, "--target-branch", d.Base)
+		}
 		_, err := at.run(ctx, "", glab, args...)
 		return err
 	}
@@ -230,6 +308,9 @@ func (at Place) change(ctx context.Context, r Request, d Draft) error {
 	args := []string{"api", "--hostname", hostOf(r.URL), "repos/" + r.project + "/pulls/" + number, "--method", "PATCH", "-F", "body=@-"}
 	if title != r.title {
 		args = append(args, "-f", "title="+title)
+	}
+	if rebase {
+		args = append(args, "-f", "base="+d.Base)
 	}
 	_, err := at.run(ctx, body, gh, args...)
 	return err

@@ -39,7 +39,8 @@
 //     do for the user. Nothing waits for a person without end: there is no terminal (for gpg's
 //     agent neither), no editor and no standard input. A window may be opened and a key may wait
 //     to be touched. A task that exceeds its time is ended with the processes of its group.
-//   - No push is forced, unless a task says so in words of its own.
+//   - No push is forced, unless a task says so in words of its own. [PushParts] moves a branch
+//     only from a commit that the caller names.
 //   - No shell reads arguments, and paths are passed with NULs between them: newlines, quotes and
 //     a leading dash in a name have no effect.
 //   - The folder determines the repository: GIT_DIR and similar variables, which a git hook that

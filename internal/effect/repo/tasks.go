@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -181,13 +182,22 @@ func (g Git) isLevel(ctx context.Context) bool {
 
 // run runs one command of the user's, with its time limit.
 func (r *runner) run(ctx context.Context, stdin string, args ...string) error {
+	return r.runTo(ctx, stdin, nil, args...)
+}
+
+// runTo is run with a reader of what the command prints for programs; nil adds that to the output
+// of an error.
+func (r *runner) runTo(ctx context.Context, stdin string, printed io.Writer, args ...string) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done after %s: %w", units.Plain(r.Timeout), context.DeadlineExceeded))
 	defer cancel()
 	out := process.Tail{Max: maxTail}
+	if printed == nil {
+		printed = &out
+	}
 	// If git still starts an editor, it is ":", which accepts the text unchanged (git-var(1)).
 	env := append(slices.Clip(r.git.Env), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:")
 	err := run(limited, process.Command{
-		Argv: slices.Concat(r.git.argv, args), Dir: r.git.Dir, Env: env, Stdin: []byte(stdin), Stdout: &out, Stderr: &out, Grace: grace,
+		Argv: slices.Concat(r.git.argv, args), Dir: r.git.Dir, Env: env, Stdin: []byte(stdin), Stdout: printed, Stderr: &out, Grace: grace,
 		LeaveStrays: true, // such as the connection that ssh keeps for later (ControlPersist)
 	})
 	if errors.Is(err, exec.ErrNotFound) && r.isGit() {

@@ -326,7 +326,9 @@ func (d *page) lastOne(l *projector.Iteration) {
 		d.add("commit", "failed: %s", l.Unkept)
 	}
 	if pr := d.PullRequest; pr != nil {
-		d.addText("published", pr.URL)
+		for _, line := range pr.Lines() {
+			d.addText("published", line)
+		}
 		if pr.Error != "" {
 			d.add("published", "failed: %s", pr.Error)
 		}
