@@ -80,7 +80,7 @@ func (f *Proof) forget() {
 	*f = Proof{Guardrails: f.Guardrails, Reviewers: f.Reviewers, Repository: f.Repository, Settings: f.Settings}
 }
 
-// resumed goes on with the claim and the proof of a runner that died. Under other settings other
+// resumed continues with the claim and the proof of a runner that died. Under other settings other
 // guardrails may be tried.
 func (f *Proof) resumed(p event.LoopResumed) {
 	settings := shaOf(p.Settings)
