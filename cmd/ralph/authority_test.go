@@ -9,7 +9,7 @@ import (
 // free are the verbs that anyone may use, also an agent: they look, begin a loop within limits, or
 // drop a command, which the loop's runner judges.
 var free = []string{
-	"attach", "steer", "follow-up", "withdraw", "answer", "pause", "resume", "wait", "blocked", "ask", "set", "list", "diff", "web", "mcp", "status",
+	"attach", "steer", "follow-up", "withdraw", "answer", "pause", "resume", "wait", "blocked", "ask", "set", "list", "diff", "blame", "web", "mcp", "status",
 	"why", "report", "logs", "replay", "journal verify", "journal rebuild", "journal export", "journal redecode", "doctor",
 	"rehearse", "hook post-tool-use", "hook pre-tool-use", "hook session-start", "hook stop", "hook user-prompt-submit", "session start", "session cancel", "session status", "notify", "service status", "plugin show", "guard", "completion", "man",
 	"version", "help", "complete", "fleet-agent", "inside", "runner",

@@ -173,7 +173,7 @@ func TestUnknownTreeBeforeCommit(t *testing.T) {
 func TestRepositoryIsNotChanged(t *testing.T) {
 	w := testgit.Born(t)
 	state := func() string {
-		return w.Index() + w.Git("for-each-ref") + w.Git("count-objects") + w.Git("status", "--porcelain")
+		return w.Index() + w.Git("for-each-ref") + w.Git("count-objects") + w.Git("--no-optional-locks", "status", "--porcelain")
 	}
 	w.Write("a", "one\nchanged\nthree\n")
 	before := state()
