@@ -252,8 +252,8 @@ func (m *Commands) Messages() []Message {
 }
 
 // Unread says for each message that no agent has read that it is missing.
-func (c *Commands) Unread() (missing []string) {
-	for _, message := range c.Open {
+func (m *Commands) Unread() (missing []string) {
+	for _, message := range m.Open {
 		if message.Kind.IsMessage() {
 			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
 		}

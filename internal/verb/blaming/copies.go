@@ -267,4 +267,4 @@ func (h *history) isClean(t provenance.Tree) bool {
 	return t.Head || head != nil && kept != nil && head.tree == kept.tree
 }
 
-func (a origin) same(b origin) bool { return a.by == b.by && a.unknown == b.unknown }
+func (o origin) same(other origin) bool { return o.by == other.by && o.unknown == other.unknown }

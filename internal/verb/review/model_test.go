@@ -36,7 +36,7 @@ func press(m *model, keys ...string) (act *reading.Act, leave bool) {
 }
 
 func TestKeysDecide(t *testing.T) {
-	m, list := opened(80, 20)
+	_, list := opened(80, 20)
 	survivor, file, rest := list.Items[0], list.Items[1], list.Items[2]
 	for name, row := range map[string]struct {
 		keys  []string
@@ -59,7 +59,7 @@ func TestKeysDecide(t *testing.T) {
 		"leave the list only":    {[]string{"l", "q"}, nil, false},
 		"the manual":             {[]string{"?", "a"}, nil, false},
 	} {
-		m, _ = opened(80, 20)
+		m, _ := opened(80, 20)
 		act, leave := press(m, row.keys...)
 		if leave != row.leave || (act == nil) != (row.want == nil) || act != nil && *act != *row.want {
 			t.Errorf("%s: %+v, leave %t", name, act, leave)
