@@ -79,6 +79,9 @@ func (a *answers) message(c policy.Message) (last bool) {
 	if c.Kind == event.CommandAnswer && !c.Bound {
 		return a.add(true, bind(a.State, c)) // it may close what the next one answers
 	}
+	if c.Kind != event.CommandAnswer && a.Phase == policy.Proving && a.Completion.Accepted != "" {
+		return a.refuse(c, "the work is accepted as done, and no iteration follows: resume the loop once it has ended, then send it again")
+	}
 	a.messages, a.length = a.messages+1, a.length+len(c.Text)
 	switch {
 	case a.messages > policy.MaxOpen || a.length > policy.MaxBytes:

@@ -81,8 +81,8 @@ func unaliased(word string) string {
 // plainSettings are the settings whose names look like flags, without agent, sandbox and
 // worktree: these are flags of their own, and --sandbox takes a mode, --worktree a branch.
 var plainSettings = []string{
-	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "prove", "reflect", "restart", "review", "snapshots",
-	"scm", "telemetry", "terminal",
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "prove", "reflect",
+	"restart", "review", "snapshots", "scm", "telemetry", "terminal",
 }
 
 // namesSetting reports whether a word is a flag in the spelling of a setting.

@@ -50,7 +50,9 @@ func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 	b, s := &t.state.Breaker, &t.state.Failover.Restart
 	switch why {
 	case event.ReasonPromise, event.ReasonResponse, event.ReasonChecklist, event.ReasonDoneFile, event.ReasonStories:
-		return t.claimKeys(event.Claim(why)), append(t.claimFacts(event.Claim(why)), t.last[event.TypeCompletionClaimed], t.last[event.TypeProofEnded], t.last[event.TypeCompletionAccepted])
+		facts := t.claimFacts(event.Claim(why))
+		return t.claimKeys(event.Claim(why)), append(facts,
+			t.last[event.TypeCompletionClaimed], t.last[event.TypeProofEnded], t.last[event.TypeCompletionAccepted])
 	case event.ReasonIterations:
 		return []string{"maximumIterations"}, t.lastEnds(t.state.Rules.MaximumIterations, func(p event.IterationEnded) bool { return !p.Refunded })
 	case event.ReasonCost:
