@@ -108,9 +108,15 @@ func (r *runner) hideHeldOut(p *sandbox.Policy) error {
 		if err := os.MkdirAll(path, 0o700); err != nil { // a name that is missing is not hidden
 			return err
 		}
-		p.Hide, p.Ralph = append(p.Hide, path), append(p.Ralph, path)
+		real, err := filepath.EvalSymlinks(path) // a person may have it on another disk
+		if err != nil {
+			return err
+		}
+		p.Hide, p.Ralph = append(p.Hide, real), append(p.Ralph, real)
 		p.Show = slices.DeleteFunc(p.Show, func(shown string) bool {
-			return shown == path || strings.HasPrefix(shown, path+string(filepath.Separator))
+			return slices.ContainsFunc([]string{path, real}, func(hidden string) bool {
+				return shown == hidden || strings.HasPrefix(shown, hidden+string(filepath.Separator))
+			})
 		})
 	}
 	return nil
