@@ -26,10 +26,13 @@ func (r *runner) readHeldOut() (err error) {
 
 // holdOut runs them on the work as it is.
 func (r *runner) holdOut(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked {
-	return holdout.Run(ctx, holdout.Config{
+	checked := holdout.Run(ctx, holdout.Config{
 		Home: r.Home, Project: r.Project, Dir: r.Tree, Loop: r.Name, Iteration: iteration, Guardrails: r.heldOut,
 		Timeout: r.Settings.Limits.Iteration.Std(), Env: r.outsideEnvironment(), Worktree: r.Settings.Worktree, Box: r.heldOutBox, Ended: ended,
 	})
+	// The other guardrails run the agent's code outside of a machine of docker-sandbox.
+	checked.ByConvention = checked.ByConvention || r.wrapGuardrail() == nil
+	return checked
 }
 
 // outsideEnvironment is that of guardrails, without what leads back to the loop. The mark stays: a
