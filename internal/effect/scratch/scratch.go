@@ -143,8 +143,9 @@ func sweep(parent string) {
 			}
 			continue
 		}
-		if alone, err := filelock.TryExclusive(lock); err == nil && alone {
-			if info, failed := lock.Stat(); failed == nil && time.Since(info.ModTime()) > young {
+		// The lock of a young one is left alone: its process may be about to take it.
+		if info, err := lock.Stat(); err == nil && time.Since(info.ModTime()) > young {
+			if alone, err := filelock.TryExclusive(lock); err == nil && alone {
 				_ = removeAll(folder)
 			}
 		}

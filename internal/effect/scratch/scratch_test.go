@@ -3,11 +3,13 @@ package scratch_test
 import (
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
+	"github.com/ralph-loop/ralph/internal/ground/filelock"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -92,6 +94,34 @@ func TestNextOneRemovesRemains(t *testing.T) {
 	}
 	if _, err := os.Stat(used.Root); err != nil {
 		t.Errorf("a tree in use is gone: %v", err)
+	}
+}
+
+// The lock of a tree that is being made is free for its process, however many others are opened.
+func TestYoungLockIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	young := filepath.Join(home, scratch.Folder, "tree-young")
+	testgit.Must(t, os.MkdirAll(young, 0o700))
+	lock, err := os.Create(filepath.Join(young, "lock"))
+	testgit.Must(t, err)
+	defer lock.Close()
+	var opened atomic.Bool
+	go func() {
+		defer opened.Store(true)
+		for range 200 {
+			made, err := scratch.OpenCopy(t.Context(), scratch.Config{Dir: dir, Home: home})
+			if err != nil || made.Close() != nil {
+				t.Errorf("a tree beside it: %v", err)
+				return
+			}
+		}
+	}()
+	for !opened.Load() {
+		if mine, err := filelock.TryExclusive(lock); !mine || err != nil {
+			t.Fatalf("another process has the lock: %v", err)
+		}
+		testgit.Must(t, filelock.Release(lock))
 	}
 }
 
