@@ -170,14 +170,14 @@ func (s Store) Add(g Guardrail, project string, paths []string, replace bool) (G
 	return g, s.write(list)
 }
 
-// make makes the folder of the store. It may not be among the files of the project, which a commit
+// make makes the folder of the store. It may not be among the files of a repository, which a commit
 // or a snapshot would keep where an agent reads them.
 func (s Store) make(project string) error {
 	if err := os.MkdirAll(filepath.Join(s.Dir, filesFolder), 0o700); err != nil {
 		return err
 	}
 	project, err := repo.WorkTree(project)
-	if err != nil {
+	if err != nil || !repo.IsRepository(project) {
 		return err
 	}
 	real, err := filepath.EvalSymlinks(s.Dir)
