@@ -125,6 +125,36 @@ func TestYoungLockIsLeftAlone(t *testing.T) {
 	}
 }
 
+// What runs in a tree cannot have git run a program when the files of another state are written.
+func TestResetRunsNoFilterOfTheTree(t *testing.T) {
+	w, home, ran := testgit.Born(t), t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	w.Write(".gitattributes", "* filter=x\n")
+	w.Write("file", "text")
+	w.Commit("Attributes.")
+	for name, change := range map[string]func(made testgit.Tree){
+		"config": func(made testgit.Tree) { made.Git("config", "filter.x.smudge", "touch "+ran+"; cat") },
+		"commondir": func(made testgit.Tree) {
+			made.Git("init", "--quiet", "--bare", "other")
+			made.Git("--git-dir=other", "config", "filter.x.smudge", "touch "+ran+"; cat")
+			made.Write(".git/commondir", "../other\n")
+		},
+		"a repository in its place": func(made testgit.Tree) {
+			made.Git("init", "--quiet", "other")
+			made.Git("--git-dir=other/.git", "config", "filter.x.smudge", "touch "+ran+"; cat")
+			testgit.Must(t, os.Rename(filepath.Join(made.Dir, ".git"), filepath.Join(made.Dir, "old")))
+			made.Write(".git", "gitdir: other/.git\n")
+		},
+	} {
+		made := open(t, w.Dir, w.Head(), home)
+		change(testgit.Tree{T: t, Dir: made.Root})
+		testgit.Must(t, os.Remove(filepath.Join(made.Root, "file")))
+		_ = made.Reset(t.Context(), w.Head()) // it may be refused
+		if _, err := os.Stat(ran); err == nil {
+			t.Fatalf("%s: it ran a filter", name)
+		}
+	}
+}
+
 func TestUnknownTreeIsAnError(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()
 	if _, err := scratch.Open(t.Context(), scratch.Config{Dir: w.Dir, Tree: "refs/heads/none", Home: home}); err == nil {
