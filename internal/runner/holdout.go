@@ -26,10 +26,13 @@ func (r *runner) readHeldOut() (err error) {
 
 // holdOut runs them on the work as it is.
 func (r *runner) holdOut(ctx context.Context, iteration int, ended func(event.HoldoutEnded)) event.HoldoutChecked {
-	return holdout.Run(ctx, holdout.Config{
+	checked := holdout.Run(ctx, holdout.Config{
 		Home: r.Home, Project: r.Project, Dir: r.Tree, Loop: r.Name, Iteration: iteration, Guardrails: r.heldOut,
 		Timeout: r.Settings.Limits.Iteration.Std(), Env: r.outsideEnvironment(), Worktree: r.Settings.Worktree, Box: r.heldOutBox, Ended: ended,
 	})
+	// The other guardrails run the agent's code outside of a machine of docker-sandbox.
+	checked.ByConvention = checked.ByConvention || r.wrapGuardrail() == nil
+	return checked
 }
 
 // outsideEnvironment is that of guardrails, without what leads back to the loop. The mark stays: a
@@ -108,9 +111,15 @@ func (r *runner) hideHeldOut(p *sandbox.Policy) error {
 		if err := os.MkdirAll(path, 0o700); err != nil { // a name that is missing is not hidden
 			return err
 		}
-		p.Hide, p.Ralph = append(p.Hide, path), append(p.Ralph, path)
+		real, err := filepath.EvalSymlinks(path) // a person may have it on another disk
+		if err != nil {
+			return err
+		}
+		p.Hide, p.Ralph = append(p.Hide, real), append(p.Ralph, real)
 		p.Show = slices.DeleteFunc(p.Show, func(shown string) bool {
-			return shown == path || strings.HasPrefix(shown, path+string(filepath.Separator))
+			return slices.ContainsFunc([]string{path, real}, func(hidden string) bool {
+				return shown == hidden || strings.HasPrefix(shown, hidden+string(filepath.Separator))
+			})
 		})
 	}
 	return nil

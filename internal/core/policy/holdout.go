@@ -62,7 +62,7 @@ func (h *Holdout) Apply(p event.Payload, was *Lifecycle) {
 	case event.CompletionRefused:
 		h.refused(was.Rules.Completion.HoldoutRefusals)
 	case event.SandboxOpened:
-		h.Sandboxed = p.Mode != "none"
+		h.Sandboxed = p.Mode != "none" && p.Mode != "docker-sandbox" // outside of whose machine guardrails run
 	case event.LoopUnpaused, event.LoopWaited:
 		if h.Asks != "" && resumedByPerson(p) {
 			h.Refusals, h.Asks = nil, ""

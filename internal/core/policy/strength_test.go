@@ -10,6 +10,16 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
+// Where guardrails run outside of what the agents are in, the held-out ones are not kept apart.
+func TestHoldoutSandboxed(t *testing.T) {
+	for mode, want := range map[string]bool{"none": false, "docker-sandbox": false, "bwrap": true, "podman": true} {
+		var h policy.Holdout
+		if h.Apply(event.SandboxOpened{Mode: mode}, &policy.Lifecycle{}); h.Sandboxed != want {
+			t.Errorf("%s: sandboxed is %t", mode, h.Sandboxed)
+		}
+	}
+}
+
 func guardrails(verdicts ...event.Proof) (all []event.GuardrailProof) {
 	for i, v := range verdicts {
 		g := event.GuardrailProof{Command: fmt.Sprintf("make check%d", i+1), Verdict: v}

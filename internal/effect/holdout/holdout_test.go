@@ -148,6 +148,17 @@ func linkAt(t *testing.T, to, path string) {
 
 // The commands run on the work as it is, committed or not, with the held-out files over it. One
 // that failed says what has to hold, and leaves its output to the person.
+func TestStoreIsOutsideOfTheProject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	inside := filepath.Join(w.Dir, "sub", "home")
+	for home, ok := range map[string]bool{inside: false, filepath.Join(w.Dir, ".ralph"): true, t.TempDir(): true} {
+		if _, err := holdout.Open(home, w.Dir).Add(holdout.Guardrail{Command: "true", Requirement: "words"}, w.Dir, nil, false); (err == nil) != ok {
+			t.Errorf("in the home %s: %v", home, err)
+		}
+	}
+}
+
 func TestRunOnClaimedWork(t *testing.T) {
 	w := newWorld(t)
 	w.Write("greeting", "hello\n")

@@ -158,7 +158,7 @@ func (s Store) Add(g Guardrail, project string, paths []string, replace bool) (G
 	} else {
 		list = append(list, g)
 	}
-	if err := os.MkdirAll(filepath.Join(s.Dir, filesFolder), 0o700); err != nil {
+	if err := s.make(project); err != nil {
 		return g, err
 	}
 	if err := s.removeFiles(dropped); err != nil {
@@ -168,6 +168,26 @@ func (s Store) Add(g Guardrail, project string, paths []string, replace bool) (G
 		return g, err
 	}
 	return g, s.write(list)
+}
+
+// make makes the folder of the store. It may not be among the files of a repository, which a commit
+// or a snapshot would keep where an agent reads them.
+func (s Store) make(project string) error {
+	if err := os.MkdirAll(filepath.Join(s.Dir, filesFolder), 0o700); err != nil {
+		return err
+	}
+	project, err := repo.WorkTree(project)
+	if err != nil || !repo.IsRepository(project) {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(s.Dir)
+	if err != nil {
+		return err
+	}
+	if inside, err := filepath.Rel(project, real); err == nil && filepath.IsLocal(inside) && !repo.IsOwn(filepath.ToSlash(inside)) {
+		return fmt.Errorf("ralph's home %s is in the project, where an agent reads it: set RALPH_HOME to a folder elsewhere", filepath.Dir(filepath.Dir(s.Dir)))
+	}
+	return nil
 }
 
 // ErrUnknown reports a name that no held-out guardrail has.

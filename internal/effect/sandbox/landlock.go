@@ -74,9 +74,16 @@ func readable(dir string, hide, show []string) (paths []string) {
 			}
 		case entry.IsDir():
 			paths = append(paths, readable(path, hide, show)...)
+		case leadsTo(path, hide): // a rule for a link counts for what it leads to, whose own name is found, too
 		default:
 			paths = append(paths, path)
 		}
 	}
 	return paths
+}
+
+// leadsTo reports whether a path is a link to something that is hidden, or has it inside.
+func leadsTo(path string, hide []string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && real != path && slices.ContainsFunc(hide, func(hidden string) bool { return within(real, hidden) })
 }

@@ -31,6 +31,7 @@ type Tree struct {
 	git    repo.Git
 	folder string
 	lock   *os.File
+	config []byte // of git, as it was made
 	// commits are those of trees that were written.
 	commits map[string]string
 }
@@ -43,6 +44,8 @@ const (
 	tempDir  = "temp"
 	// maxShallow bounds git's list of commits whose parents are missing, in bytes.
 	maxShallow = 16 << 20
+	// maxConfig bounds git's settings, in bytes.
+	maxConfig = 1 << 20
 	// writeTime bounds the writing of all files.
 	writeTime = 10 * time.Minute
 )
@@ -143,8 +146,9 @@ func sweep(parent string) {
 			}
 			continue
 		}
-		if alone, err := filelock.TryExclusive(lock); err == nil && alone {
-			if info, failed := lock.Stat(); failed == nil && time.Since(info.ModTime()) > young {
+		// The lock of a young one is left alone: its process may be about to take it.
+		if info, err := lock.Stat(); err == nil && time.Since(info.ModTime()) > young {
+			if alone, err := filelock.TryExclusive(lock); err == nil && alone {
 				_ = removeAll(folder)
 			}
 		}
@@ -155,6 +159,10 @@ func sweep(parent string) {
 // fill makes the repository, which borrows the objects of another one, and writes the files.
 func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
 	if _, err := t.git.Read(ctx, "init", "--quiet", "--template=", "--initial-branch=work", "--object-format="+format); err != nil {
+		return err
+	}
+	var err error
+	if t.config, err = safefile.Read(filepath.Join(t.Root, ".git", "config"), maxConfig); err != nil {
 		return err
 	}
 	borrowed := filepath.Join(common, "objects") + "\n"
@@ -180,6 +188,9 @@ func (t *Tree) fill(ctx context.Context, common, format, tree string) error {
 // Reset gives the tree the files of a commit or a tree of git, and removes all others but those in
 // keep: paths from the root that patterns of a .gitignore match.
 func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
+	if err := t.restoreSettings(); err != nil {
+		return err
+	}
 	commit, err := t.commit(ctx, tree)
 	if err != nil {
 		return err
@@ -195,6 +206,25 @@ func (t *Tree) Reset(ctx context.Context, tree string, keep ...string) error {
 		return fmt.Errorf("remove what the commands left: %w", err)
 	}
 	return os.MkdirAll(t.Project, 0o700)
+}
+
+// restoreSettings gives git the settings that the tree was made with. What ran there may have been
+// in a sandbox, and git, which is in none, would run the filters that it set.
+func (t *Tree) restoreSettings() error {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(".git"); err != nil || !info.IsDir() {
+		return errors.Join(errors.New("what ran in a throw-away work tree replaced its repository"), err)
+	}
+	for _, name := range []string{"config", "config.worktree", "commondir"} { // the last leads to other settings
+		if err := root.RemoveAll(filepath.Join(".git", name)); err != nil {
+			return err
+		}
+	}
+	return root.WriteFile(filepath.Join(".git", "config"), t.config, 0o600)
 }
 
 // commit returns a commit of a tree. It is made once: a state may be written many times.

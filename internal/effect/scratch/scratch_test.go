@@ -3,11 +3,13 @@ package scratch_test
 import (
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
+	"github.com/ralph-loop/ralph/internal/ground/filelock"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -92,6 +94,64 @@ func TestNextOneRemovesRemains(t *testing.T) {
 	}
 	if _, err := os.Stat(used.Root); err != nil {
 		t.Errorf("a tree in use is gone: %v", err)
+	}
+}
+
+// The lock of a tree that is being made is free for its process, however many others are opened.
+func TestYoungLockIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	young := filepath.Join(home, scratch.Folder, "tree-young")
+	testgit.Must(t, os.MkdirAll(young, 0o700))
+	lock, err := os.Create(filepath.Join(young, "lock"))
+	testgit.Must(t, err)
+	defer lock.Close()
+	var opened atomic.Bool
+	go func() {
+		defer opened.Store(true)
+		for range 200 {
+			made, err := scratch.OpenCopy(t.Context(), scratch.Config{Dir: dir, Home: home})
+			if err != nil || made.Close() != nil {
+				t.Errorf("a tree beside it: %v", err)
+				return
+			}
+		}
+	}()
+	for !opened.Load() {
+		if mine, err := filelock.TryExclusive(lock); !mine || err != nil {
+			t.Fatalf("another process has the lock: %v", err)
+		}
+		testgit.Must(t, filelock.Release(lock))
+	}
+}
+
+// What runs in a tree cannot have git run a program when the files of another state are written.
+func TestResetRunsNoFilterOfTheTree(t *testing.T) {
+	w, home, ran := testgit.Born(t), t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	w.Write(".gitattributes", "* filter=x\n")
+	w.Write("file", "text")
+	w.Commit("Attributes.")
+	for name, change := range map[string]func(made testgit.Tree){
+		"config": func(made testgit.Tree) { made.Git("config", "filter.x.smudge", "touch "+ran+"; cat") },
+		"commondir": func(made testgit.Tree) {
+			made.Git("init", "--quiet", "--bare", "other")
+			made.Git("--git-dir=other", "config", "filter.x.smudge", "touch "+ran+"; cat")
+			made.Write(".git/commondir", "../other\n")
+		},
+		"a repository in its place": func(made testgit.Tree) {
+			made.Git("init", "--quiet", "other")
+			made.Git("--git-dir=other/.git", "config", "filter.x.smudge", "touch "+ran+"; cat")
+			testgit.Must(t, os.Rename(filepath.Join(made.Dir, ".git"), filepath.Join(made.Dir, "old")))
+			made.Write(".git", "gitdir: other/.git\n")
+		},
+	} {
+		made := open(t, w.Dir, w.Head(), home)
+		change(testgit.Tree{T: t, Dir: made.Root})
+		testgit.Must(t, os.Remove(filepath.Join(made.Root, "file")))
+		_ = made.Reset(t.Context(), w.Head()) // it may be refused
+		if _, err := os.Stat(ran); err == nil {
+			t.Fatalf("%s: it ran a filter", name)
+		}
 	}
 }
 

@@ -46,7 +46,8 @@ func NewEnv() (*Env, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the current folder: %w", err)
 	}
-	cwd = WithoutLinks(cwd)
+	// A sandbox hides folders, and not the links that lead to them.
+	home, cwd = WithoutLinks(home), WithoutLinks(cwd)
 	e := &Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Home: home, Cwd: cwd, Environ: os.Environ(), Now: time.Now,

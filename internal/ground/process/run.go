@@ -1,10 +1,12 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -18,7 +20,8 @@ type Command struct {
 	// Env is the complete environment; nil means the caller's.
 	Env []string
 	// Wrap, if not nil, returns the command that runs in the place of Argv, such as in a sandbox,
-	// and its environment.
+	// and its environment. What runs so may be hostile: without a Mark it has that of Env, and all
+	// its descendants are ended, also those that leave its group.
 	Wrap Wrap
 	// Mark has the effect of Spec.Mark, and makes all descendants the command's. Without a mark
 	// only those in its process group are.
@@ -50,6 +53,9 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	if ctx.Err() != nil {
 		return Exit{Code: -1}, context.Cause(ctx)
 	}
+	if c.Wrap != nil {
+		c.Mark = cmp.Or(c.Mark, markIn(c.Env))
+	}
 	spec := Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Mark: c.Mark, strayGrace: c.Grace}
 	if c.Shell != "" {
 		spec.Argv = shellArgv(c.Shell)
@@ -76,6 +82,16 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{Code: -1, Took: time.Since(p.started), Err: err}, context.Cause(ctx)
 	}
 	return p.exit, context.Cause(ctx)
+}
+
+// markIn returns the mark in an environment; "" if it has none.
+func markIn(env []string) (mark string) {
+	for _, entry := range env {
+		if value, found := strings.CutPrefix(entry, MarkVariable+"="); found {
+			mark = value
+		}
+	}
+	return mark
 }
 
 // Failure returns nil for the exit status 0, else an *ExitError.

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +86,28 @@ func TestRunEndsItsGroup(t *testing.T) {
 				killAndReap(t, pid)
 			}
 		})
+	}
+}
+
+// What runs in a sandbox may be hostile: it leaves its group, its session and its mark.
+func TestRunEndsAllOfASandbox(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("there is no setsid, or orphans go elsewhere")
+	}
+	var out bytes.Buffer
+	exit, err := Run(t.Context(), Command{
+		Shell:  `echo $(env -i setsid sh -c '` + background + `')`,
+		Env:    append(os.Environ(), MarkVariable+"=test-of-a-sandbox"),
+		Wrap:   func(argv, env []string) ([]string, []string, error) { return argv, env, nil },
+		Stdout: &out,
+	})
+	pid, noPID := strconv.Atoi(strings.TrimSpace(out.String()))
+	if err != nil || exit.Err != nil || noPID != nil {
+		t.Fatal(err, exit.Err, noPID)
+	}
+	if alive(pid) {
+		killAndReap(t, pid)
+		t.Errorf("%d is alive: %+v", pid, exit)
 	}
 }
 

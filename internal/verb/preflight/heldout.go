@@ -23,6 +23,11 @@ func HeldOut(home, project, mode string, had int) []Finding {
 			"'ralph holdout add' keeps them here; no export has them"}}
 	case len(all) == 0:
 		return nil
+	case sandbox.Mode(mode) == sandbox.Auto: // only the runner tries what holds
+		return []Finding{{"held out", Notes, says + ": all guardrails run in the sandbox that auto finds; without one they are held out by convention", ""}}
+	case sandbox.Mode(mode) == sandbox.DockerSandbox:
+		return []Finding{{"held out", Warns, says + ", held out by convention: the other guardrails run what the agent wrote outside of its machine",
+			"another sandbox.mode keeps them apart"}}
 	case !boxed(mode):
 		return []Finding{{"held out", Warns, says + ", held out by convention: no sandbox keeps the agent from them", "--sandbox does"}}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -82,6 +83,20 @@ func TestHeldBackSaysWhat(t *testing.T) {
 		// A test's program is not ralph: it gives no hooks.
 		if got := find(t, "held back", func(s *config.Settings) { agents(s, row.agent); s.Sandbox.Mode = row.mode }); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, want %q", name, got, row.want)
+		}
+	}
+}
+
+// Only a sandbox that is sure to have all guardrails in it is said to keep the held-out ones apart.
+func TestHeldOutSaysWhatKeepsThemApart(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	if _, err := holdout.Open(home, project).Add(holdout.Guardrail{Command: "true", Requirement: "words"}, project, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	for mode, convention := range map[string]bool{"": true, "none": true, "docker-sandbox": true, "auto": true, "bwrap": false, "podman": false} {
+		found := HeldOut(home, project, mode, 0)
+		if len(found) != 1 || strings.Contains(found[0].Says, "by convention") != convention {
+			t.Errorf("sandbox %q: %+v", mode, found)
 		}
 	}
 }
