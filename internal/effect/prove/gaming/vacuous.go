@@ -1,6 +1,7 @@
 package gaming
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -46,7 +47,8 @@ func (f *finder) vacuousTests() {
 	}
 	program := definedNames(f.claimed)
 	used := f.filesUsing(program)
-	changed := false
+	changed, asserts, types := false, 0, 0
+	var first *testCase
 	for _, c := range f.now {
 		if bodies[c.key()+"\n"+c.code()] {
 			continue
@@ -69,18 +71,26 @@ func (f *finder) vacuousTests() {
 			f.add(event.FactTestsVacuous, c.source, i, false, text)
 		}
 		f.mocks(c, before)
+		for _, i := range c.asserts {
+			if asserts++; c.isOfType(i) {
+				types++
+				first = cmp.Or(first, c)
+			}
+		}
 	}
-	f.onlyTypes(changed)
+	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
+		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
+	}
 }
 
-// onlyTypes finds tests of which none compares a value.
-func (f *finder) onlyTypes(changed bool) {
+// onlyTypes finds tests of which none compares a value, and reports whether that is so.
+func (f *finder) onlyTypes(changed bool) bool {
 	var first *testCase
 	asserts := 0
 	for _, c := range f.now {
 		for _, i := range c.asserts {
-			if code := c.assertCode(i); !ofType.MatchString(code) || exactly.MatchString(ofType.ReplaceAllString(code, "")) {
-				return
+			if !c.isOfType(i) {
+				return false
 			}
 			asserts++
 			if first == nil {
@@ -88,9 +98,17 @@ func (f *finder) onlyTypes(changed bool) {
 			}
 		}
 	}
-	if changed && asserts > 1 {
-		f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
+	if !changed || asserts < 2 {
+		return false
 	}
+	f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
+	return true
+}
+
+// isOfType reports whether an assertion says of a value only that it is there, or its type.
+func (c *testCase) isOfType(at int) bool {
+	code := c.assertCode(at)
+	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
 }
 
 var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
