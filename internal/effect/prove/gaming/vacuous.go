@@ -78,6 +78,7 @@ func (f *finder) vacuousTests() {
 			}
 		}
 	}
+	f.helpers(before)
 	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
 		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
 	}
@@ -245,6 +246,53 @@ func (c *testCase) swallows(at int) int {
 	}
 	return end
 }
+
+// helpers finds new code beside the tests, such as a decorator, that hides the failure of an
+// assertion.
+func (f *finder) helpers(before map[string]bool) {
+	inCase := map[*source]map[int]bool{}
+	for _, c := range f.now {
+		if inCase[c.source] == nil {
+			inCase[c.source] = map[int]bool{}
+		}
+		for i := c.from; i < c.to; i++ {
+			inCase[c.source][i] = true
+		}
+	}
+	for _, s := range f.claimed {
+		if s.class != fileclass.Test && s.class != fileclass.TestConfig {
+			continue
+		}
+		for i, l := range s.lines {
+			if l.indent >= 0 && !inCase[s][i] && !before[normal(l.code)] && catchesAssertion.MatchString(l.bare) && !s.answersAfter(i) {
+				f.add(event.FactTestsVacuous, s, i, f.red, "this hides the failure of an assertion: "+brief(l.code))
+			}
+		}
+	}
+}
+
+// catchesAssertion is a handler that a failed assertion comes to.
+var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
+
+// answersAfter reports whether a handler, or what follows it in its function, fails or gives its
+// caller a value.
+func (s *source) answersAfter(at int) bool {
+	begin := at
+	for begin > 0 && !(s.lines[begin].indent >= 0 && s.lines[begin].indent < s.lines[at].indent && beginsFunction.MatchString(s.lines[begin].bare)) {
+		begin--
+	}
+	for i := at + 1; i < s.blockEnd(begin); i++ {
+		if l := s.lines[i]; l.indent >= 0 && (raisesBack.MatchString(l.bare) || givesValue.MatchString(l.bare)) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	beginsFunction = regexp.MustCompile(`\bdef\b|\bfunction\b|=>|\bvoid\b`)
+	givesValue     = regexp.MustCompile(`\breturn\s+[\w"'(\[{]`)
+)
 
 var (
 	goroutine = regexp.MustCompile(`^\s*go func\(`)

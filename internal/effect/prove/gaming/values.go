@@ -56,6 +56,7 @@ var (
 	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
 	shellToken = regexp.MustCompile(`[\w.+-]+`)
 	number     = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
+	measured   = regexp.MustCompile(`^-?\d[\d.,]*\s*[A-Za-z%]+\b|\d[:hms,]\d`) // "1.5 KiB", "1h30m", "1,024"
 	structured = regexp.MustCompile(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
 )
 
@@ -132,7 +133,8 @@ func looksComputed(entries []entry) bool {
 				return false
 			}
 			numbers++
-		case len(e.in) > 1, derived(e.in[0], strings.Join(e.out, "")), !inNumber && structured.MatchString(e.in[0]):
+		case len(e.in) > 1, derived(e.in[0], strings.Join(e.out, "")), !inNumber && structured.MatchString(e.in[0]),
+			inNumber && !outNumber && len(e.out) == 1 && measured.MatchString(e.out[0]):
 			n++
 		}
 	}
