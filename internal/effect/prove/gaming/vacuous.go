@@ -71,6 +71,7 @@ func (f *finder) vacuousTests() {
 			f.add(event.FactTestsVacuous, c.source, i, false, text)
 		}
 		f.mocks(c, before)
+		f.sameTwice(c, before)
 		for _, i := range c.asserts {
 			if asserts++; c.isOfType(i) {
 				types++
@@ -131,7 +132,7 @@ func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
 		for _, other := range f.claimed {
 			if base := other.path[strings.LastIndex(other.path, "/")+1:]; other.class == fileclass.Program && !used[s] {
 				stem, _, _ := strings.Cut(base, ".")
-				used[s] = len(stem) > 2 && words[stem] || strings.Contains(s.text, base)
+				used[s] = len(stem) > 2 && words[stem] || strings.Contains(s.text, base) || strings.Contains(s.text, "/"+stem)
 			}
 		}
 	}
@@ -165,7 +166,7 @@ func (c *testCase) vacuous(at int) string {
 }
 
 // harmless are commands of which a failure says nothing.
-var harmless = regexp.MustCompile(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>)\b`)
+var harmless = regexp.MustCompile(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>|find .*-(?:delete|exec rm))\b`)
 
 // sides returns what an assertion compares.
 func sides(code string) (a, b string) {
@@ -245,6 +246,40 @@ func (c *testCase) swallows(at int) int {
 		}
 	}
 	return end
+}
+
+// assigned is a line that gives a name the result of an expression.
+var assigned = regexp.MustCompile(`^\s*(?:(?:const|let|var|final)\s+)?([A-Za-z_]\w*)\s*:?=\s*([^=].*?);?\s*$`)
+
+// assignedIf is a condition of Go on what it assigns.
+var assignedIf = regexp.MustCompile(`^(\s*if )(\w+ := [^;]+); (.*)$`)
+
+// sameTwice finds comparisons of what a call gives with what the same call gives.
+func (f *finder) sameTwice(c *testCase, before map[string]bool) {
+	given, often := map[string]string{}, map[string]int{}
+	for i := c.from; i < c.to; i++ {
+		code := c.lines[i].code
+		first, condition := code, code
+		if m := assignedIf.FindStringSubmatch(code); m != nil {
+			first, condition = m[2], m[1]+m[3]
+		}
+		if m := assigned.FindStringSubmatch(first); m != nil {
+			given[m[1]] = normal(m[2])
+			often[m[1]]++
+		}
+		if before[normal(code)] || !c.isAssertion(i) && !strings.HasPrefix(strings.TrimSpace(code), "if ") {
+			continue
+		}
+		result := func(name string) string {
+			if often[name] == 1 {
+				return given[name]
+			}
+			return name
+		}
+		if a, b := sides(condition); a != b && strings.Contains(result(a), "(") && result(a) == result(b) {
+			f.add(event.FactTestsVacuous, c.source, i, false, "this compares what a call gives with what the same call gives: "+brief(code))
+		}
+	}
 }
 
 // helpers finds new code beside the tests, such as a decorator, that hides the failure of an
