@@ -56,7 +56,7 @@ var (
 	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
 	shellToken = regexp.MustCompile(`[\w.+-]+`)
 	number     = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
-	measured   = regexp.MustCompile(`^-?\d[\d.,]*\s*[A-Za-z%]+\b|\d[:hms,]\d`) // "1.5 KiB", "1h30m", "1,024"
+	measured   = regexp.MustCompile(`^-?\d[\d,]*\.\d+\s*[A-Za-z%]+$|\d[:hms,]\s?\d`) // "1.5 KiB", "1h30m", "1,024"
 	structured = regexp.MustCompile(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
 )
 
