@@ -6,7 +6,11 @@ var (
 	vendorFolders    = []string{"vendor", "node_modules", "third_party", "bower_components", ".venv", "venv", "site-packages", "pods", ".yarn", "_vendor"}
 	generatedFolders = []string{"dist", "__pycache__", ".next", ".nuxt", "htmlcov", "coverage", ".nyc_output", "__generated__"}
 	snapshotFolders  = []string{"__snapshots__", "snapshots", "golden", "goldens", "cassettes", "vcr_cassettes", "__image_snapshots__"}
-	testFolders      = []string{
+	// Of what is in a folder for tests.
+	outputFolders = []string{"expected", "expect", "want", "outputs"}
+	outputName    = regexp.MustCompile(`\.(?:want|expect|exp|out|output|stdout)$|^(?:expected|want)(?:[._-]|$)|[_-]expected\.\w+$`)
+
+	testFolders = []string{
 		"test", "tests", "__tests__", "__test__", "__mocks__", "__fixtures__", "spec", "specs", "testdata", "test_data", "test-data", "fixtures", "e2e",
 		"testutil", "testutils", "testkit", "testhelper", "testhelpers", "test_helper", "test_helpers", "integration-tests", "integration_tests",
 		"androidtest", "testfixtures", "unittests", "unit_tests",

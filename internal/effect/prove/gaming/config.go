@@ -17,6 +17,8 @@ var (
 		`\btestMatch\b|\btestRegex\b|\btestNamePattern\b|\b(?:specs?|files|include|ignore)\s*:\s*\[|\s-k[= ]|\s-m[= ]["']?not\b|\s-t[= ]|\s-g[= ]|\s-skip[= ]|-run[= ]\S|--grep\b|--invert\b|--filter\b|--exclude\b|--skip\b|-Dtest=|-short\b|` +
 		`\bpytest_(?:collection_modifyitems|ignore_collect|runtest_setup)\b|continue-on-error:\s*true|allow_failure:\s*true|\bskipTests\b|maven\.test\.skip|testFailureIgnore|ignoreFailures|\bif:\s*false|-x\s+test\b|\|\|\s*(?:true|:|exit 0)|--exit-zero|` +
 		`--no-run\b|--collect-only|--listTests|^\s*-\s*(?:pytest|go test|npm|cargo|\$\()|\bignore_errors\b|--lib\b|\btest\s*=\s*false|\bdoctest\s*=\s*false|--test-name-pattern|--test-only|--bail|--onlyChanged|\b-vet=off|-DskipTests|--unsafe-skip`)
+	// topFolder is a flag of unittest that leaves no test out.
+	topFolder = regexp.MustCompile(`(\bunittest discover\b.*?) -t \S+`)
 	threshold = regexp.MustCompile(`(?i)(?:fail[_-]under|threshold|minimum|branches|lines|functions|statements|coverage|min[_-]?cov\w*|target)["']?\s*[:=]?\s*(\d+(?:\.\d+)?)`)
 	// forced are programs that set the exit status or the result of tests.
 	forced = regexp.MustCompile(`\bexitstatus\s*=\s*0|\bexitstatus\s*=\s*(?:pytest\.)?ExitCode\.OK|\bos\._exit\(\s*0|\bprocess\.exitCode\s*=\s*0|\bprocess\.on\(\s*['"]exit['"]|\bprocess\.(?:exit|reallyExit)\s*=|\bsys\.exit\s*=|` +
@@ -45,7 +47,7 @@ func (f *finder) configuration() {
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
 			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code):
 				f.add(event.FactTestConfig, s, i, f.red, "this chooses which tests run: "+shown)
-			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+l.code) && !harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
+			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+topFolder.ReplaceAllString(l.code, "$1")) && !harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
 				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)
 			}
 		}

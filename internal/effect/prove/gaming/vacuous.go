@@ -1,6 +1,7 @@
 package gaming
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -46,7 +47,8 @@ func (f *finder) vacuousTests() {
 	}
 	program := definedNames(f.claimed)
 	used := f.filesUsing(program)
-	changed := false
+	changed, asserts, types := false, 0, 0
+	var first *testCase
 	for _, c := range f.now {
 		if bodies[c.key()+"\n"+c.code()] {
 			continue
@@ -69,18 +71,28 @@ func (f *finder) vacuousTests() {
 			f.add(event.FactTestsVacuous, c.source, i, false, text)
 		}
 		f.mocks(c, before)
+		f.sameTwice(c, before)
+		for _, i := range c.asserts {
+			if asserts++; c.isOfType(i) {
+				types++
+				first = cmp.Or(first, c)
+			}
+		}
 	}
-	f.onlyTypes(changed)
+	f.helpers(before)
+	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
+		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
+	}
 }
 
-// onlyTypes finds tests of which none compares a value.
-func (f *finder) onlyTypes(changed bool) {
+// onlyTypes finds tests of which none compares a value, and reports whether that is so.
+func (f *finder) onlyTypes(changed bool) bool {
 	var first *testCase
 	asserts := 0
 	for _, c := range f.now {
 		for _, i := range c.asserts {
-			if code := c.assertCode(i); !ofType.MatchString(code) || exactly.MatchString(ofType.ReplaceAllString(code, "")) {
-				return
+			if !c.isOfType(i) {
+				return false
 			}
 			asserts++
 			if first == nil {
@@ -88,9 +100,17 @@ func (f *finder) onlyTypes(changed bool) {
 			}
 		}
 	}
-	if changed && asserts > 1 {
-		f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
+	if !changed || asserts < 2 {
+		return false
 	}
+	f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
+	return true
+}
+
+// isOfType reports whether an assertion says of a value only that it is there, or its type.
+func (c *testCase) isOfType(at int) bool {
+	code := c.assertCode(at)
+	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
 }
 
 var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
@@ -112,7 +132,7 @@ func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
 		for _, other := range f.claimed {
 			if base := other.path[strings.LastIndex(other.path, "/")+1:]; other.class == fileclass.Program && !used[s] {
 				stem, _, _ := strings.Cut(base, ".")
-				used[s] = len(stem) > 2 && words[stem] || strings.Contains(s.text, base)
+				used[s] = len(stem) > 2 && words[stem] || strings.Contains(s.text, base) || strings.Contains(s.text, "/"+stem)
 			}
 		}
 	}
@@ -146,7 +166,7 @@ func (c *testCase) vacuous(at int) string {
 }
 
 // harmless are commands of which a failure says nothing.
-var harmless = regexp.MustCompile(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>)\b`)
+var harmless = regexp.MustCompile(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>|find .*-(?:delete|exec rm))\b`)
 
 // sides returns what an assertion compares.
 func sides(code string) (a, b string) {
@@ -227,6 +247,87 @@ func (c *testCase) swallows(at int) int {
 	}
 	return end
 }
+
+// assigned is a line that gives a name the result of an expression.
+var assigned = regexp.MustCompile(`^\s*(?:(?:const|let|var|final)\s+)?([A-Za-z_]\w*)\s*:?=\s*([^=].*?);?\s*$`)
+
+// assignedIf is a condition of Go on what it assigns.
+var assignedIf = regexp.MustCompile(`^(\s*if )(\w+ := [^;]+); (.*)$`)
+
+// sameTwice finds comparisons of what a call gives with what the same call gives.
+func (f *finder) sameTwice(c *testCase, before map[string]bool) {
+	given, often := map[string]string{}, map[string]int{}
+	for i := c.from; i < c.to; i++ {
+		code := c.lines[i].code
+		first, condition := code, code
+		if m := assignedIf.FindStringSubmatch(code); m != nil {
+			first, condition = m[2], m[1]+m[3]
+		}
+		if m := assigned.FindStringSubmatch(first); m != nil {
+			given[m[1]] = normal(m[2])
+			often[m[1]]++
+		}
+		if before[normal(code)] || !c.isAssertion(i) && !strings.HasPrefix(strings.TrimSpace(code), "if ") {
+			continue
+		}
+		result := func(name string) string {
+			if often[name] == 1 {
+				return given[name]
+			}
+			return name
+		}
+		if a, b := sides(condition); a != b && strings.Contains(result(a), "(") && result(a) == result(b) {
+			f.add(event.FactTestsVacuous, c.source, i, false, "this compares what a call gives with what the same call gives: "+brief(code))
+		}
+	}
+}
+
+// helpers finds new code beside the tests, such as a decorator, that hides the failure of an
+// assertion.
+func (f *finder) helpers(before map[string]bool) {
+	inCase := map[*source]map[int]bool{}
+	for _, c := range f.now {
+		if inCase[c.source] == nil {
+			inCase[c.source] = map[int]bool{}
+		}
+		for i := c.from; i < c.to; i++ {
+			inCase[c.source][i] = true
+		}
+	}
+	for _, s := range f.claimed {
+		if s.class != fileclass.Test && s.class != fileclass.TestConfig {
+			continue
+		}
+		for i, l := range s.lines {
+			if l.indent >= 0 && !inCase[s][i] && !before[normal(l.code)] && catchesAssertion.MatchString(l.bare) && !s.answersAfter(i) {
+				f.add(event.FactTestsVacuous, s, i, f.red, "this hides the failure of an assertion: "+brief(l.code))
+			}
+		}
+	}
+}
+
+// catchesAssertion is a handler that a failed assertion comes to.
+var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
+
+// answersAfter reports whether a handler, or what follows it in its function, fails or gives its
+// caller a value.
+func (s *source) answersAfter(at int) bool {
+	begin := at
+	for begin > 0 && !(s.lines[begin].indent >= 0 && s.lines[begin].indent < s.lines[at].indent && beginsFunction.MatchString(s.lines[begin].bare)) {
+		begin--
+	}
+	for i := at + 1; i < s.blockEnd(begin); i++ {
+		if l := s.lines[i]; l.indent >= 0 && (raisesBack.MatchString(l.bare) || givesValue.MatchString(l.bare)) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	beginsFunction = regexp.MustCompile(`\bdef\b|\bfunction\b|=>|\bvoid\b`)
+	givesValue     = regexp.MustCompile(`\breturn\s+[\w"'(\[{]`)
+)
 
 var (
 	goroutine = regexp.MustCompile(`^\s*go func\(`)

@@ -56,6 +56,7 @@ var (
 	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
 	shellToken = regexp.MustCompile(`[\w.+-]+`)
 	number     = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
+	measured   = regexp.MustCompile(`^-?\d[\d,]*\.\d+\s*[A-Za-z%]+$|\d[:hms,]\s?\d`) // "1.5 KiB", "1h30m", "1,024"
 	structured = regexp.MustCompile(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
 )
 
@@ -132,15 +133,47 @@ func looksComputed(entries []entry) bool {
 				return false
 			}
 			numbers++
-		case len(e.in) > 1, derived(e.in[0], strings.Join(e.out, "")), !inNumber && structured.MatchString(e.in[0]):
+		case len(e.in) > 1, derived(e.in[0], strings.Join(e.out, "")), !inNumber && structured.MatchString(e.in[0]),
+			inNumber && !outNumber && len(e.out) == 1 && measured.MatchString(e.out[0]):
 			n++
 		}
 	}
 	if !small || highest > 31 || len(entries) < 7 { // a table of days by month is one of numbers, too
 		n += numbers
 	}
-	return 2*n > len(entries)
+	return 2*n > len(entries) || composed(entries)
 }
+
+// composed reports whether each entry gives a word for a number, or a number for a word, and these
+// words are spelled with so few letters that they are composed of them rather than names.
+func composed(entries []entry) bool {
+	letters, total := map[rune]bool{}, 0
+	var numbers []float64
+	for _, e := range entries {
+		words, n, ok := e.out, 0.0, false
+		if n, ok = number64(e.in); !ok {
+			words = e.in
+			n, ok = number64(e.out)
+		}
+		if !ok || len(words) != 1 || !lettersOnly.MatchString(words[0]) {
+			return false
+		}
+		for _, r := range words[0] {
+			letters[r] = true
+			total++
+		}
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for i := 2; i < len(numbers); i++ {
+		if numbers[i]-numbers[i-1] != numbers[1]-numbers[0] { // names are counted, or evenly spaced
+			return len(letters) <= 7 && total >= 15 && total >= 3*len(letters)
+		}
+	}
+	return false
+}
+
+var lettersOnly = regexp.MustCompile(`^[A-Za-z]+$`)
 
 func number64(values []string) (float64, bool) {
 	if len(values) != 1 {
@@ -212,12 +245,27 @@ func (t table) iterated() bool {
 	name := regexp.QuoteMeta(t.name)
 	through := regexp.MustCompile(`\b(?:in|of|range|sorted|reversed|enumerate|list|zip|Object\.(?:entries|keys)|new Map)\b[\s(]*\*?(?:self\.|this\.|\w+\.)?` + name +
 		`(?:\.(?:items|iter|entries)\(|\s*[:){]|\s*$)|\b` + name + `\.(?:find|filter|reduce|forEach|map|some|iter|each|items|entries|into_iter|findLast)\b|for .*\bin\b.*\b` + name + `\b|\$\{` + name + `\[@\]`)
-	for _, l := range t.lines {
-		if l.indent >= 0 && strings.Contains(l.bare, t.name) && through.MatchString(l.bare) && !strings.HasPrefix(strings.TrimSpace(l.code), "if ") {
+	for i, l := range t.lines {
+		if l.indent >= 0 && strings.Contains(l.bare, t.name) && through.MatchString(l.bare) && !strings.HasPrefix(strings.TrimSpace(l.code), "if ") && !t.inverts(i) {
 			return true
 		}
 	}
 	return false
+}
+
+var (
+	inverted = regexp.MustCompile(`[{(]\s*\(?(\w+)\s*[:,]\s*(\w+)\)?\s+for\s+\(?(\w+),\s*(\w+)\)?\s+in\b|\(\[(\w+),\s*(\w+)\]\)\s*=>\s*\[(\w+),\s*(\w+)\]`)
+	fills    = regexp.MustCompile(`^\s*\w+\[(\w+)\]\s*=\s*(\w+);?\s*$`)
+	loopPair = regexp.MustCompile(`^\s*for\b.*?(\w+),\s*(\w+)`)
+)
+
+// inverts reports whether a line goes through a table only to look up its keys by its values.
+func (s *source) inverts(at int) bool {
+	if m := inverted.FindStringSubmatch(s.lines[at].bare); m != nil {
+		return m[1]+m[5] == m[4]+m[8] && m[2]+m[6] == m[3]+m[7]
+	}
+	pair, next := loopPair.FindStringSubmatch(s.lines[at].bare), fills.FindStringSubmatch(s.codeAfter(at))
+	return pair != nil && next != nil && next[1] == pair[2] && next[2] == pair[1]
 }
 
 // entries returns the entries on a line; of a condition, the value may be on the next one.
