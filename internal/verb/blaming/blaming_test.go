@@ -308,3 +308,36 @@ func TestLinkedTraceFolder(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// The settings of a person for git blame change no answer.
+func TestSettingsOfBlameDoNotCount(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write(".gitattributes", "a diff=upside\n")
+	w.Write("a", "one\nchanged by Bea\nthree\n")
+	w.Git("add", "-A")
+	change := w.Commit("change")
+	w.Write("ignored", change+"\n")
+	w.Git("config", "blame.ignoreRevsFile", "ignored")
+	w.Git("config", "diff.upside.textconv", "tac")
+	a := blameOf(t, w, "a", nil, nil)
+	if len(a.Ranges) != 3 || a.Ranges[1].Commit.SHA != change || a.Ranges[0].Commit.SHA == change {
+		t.Errorf("%+v", a.Ranges)
+	}
+	w.Git("config", "blame.ignoreRevsFile", "nowhere")
+	blameOf(t, w, "a", nil, nil)
+}
+
+// git quotes a name only with double quotes.
+func TestFileWithQuotedName(t *testing.T) {
+	w := testgit.Born(t)
+	for _, name := range []string{"'a'", "`b`", `"c"`, "tab\tname", "café"} {
+		w.Write(name, "one\n")
+	}
+	w.Git("add", "-A")
+	w.Commit("names")
+	for _, name := range []string{"'a'", "`b`", `"c"`, "tab\tname", "café"} {
+		if a := blameOf(t, w, name, nil, nil); len(a.Ranges) != 1 || a.Ranges[0].Commit == nil {
+			t.Errorf("%s: %+v", name, a.Ranges)
+		}
+	}
+}

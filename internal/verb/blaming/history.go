@@ -387,7 +387,10 @@ func (h *history) blame(ctx context.Context, rev, path string) ([]blamed, error)
 	if done, ok := h.blames[key]; ok {
 		return done, nil
 	}
-	out, err := h.git.Read(ctx, "blame", "--line-porcelain", "-M"+fmt.Sprint(leastLetters), "-C"+fmt.Sprint(leastLetters), rev, "--", path)
+	// What a person's settings say about blame is for their eyes: commits that are passed over, and
+	// programs that print another text with other lines.
+	out, err := h.git.Read(ctx, "blame", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain", "-M"+fmt.Sprint(leastLetters),
+		"-C"+fmt.Sprint(leastLetters), rev, "--", path)
 	if err != nil {
 		return nil, err
 	}
