@@ -219,8 +219,9 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	lines := h.lines(ctx, now, name)
 	a := &Answer{File: name, Head: h.head, Ranges: []Range{}}
 	if h.head != "" {
-		was, err := h.git.Read(ctx, "cat-file", "blob", h.head+":"+name)
-		a.Committed = err == nil && string(was) == string(content)
+		was, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", h.head+":"+name)
+		is, failed := h.git.Line(ctx, "rev-parse", "--verify", now+":"+name)
+		a.Committed = err == nil && failed == nil && was == is
 	}
 	var last origin
 	for at := from; at <= to; at++ {

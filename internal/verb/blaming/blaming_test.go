@@ -173,7 +173,7 @@ func TestUnknownTreeBeforeCommit(t *testing.T) {
 func TestRepositoryIsNotChanged(t *testing.T) {
 	w := testgit.Born(t)
 	state := func() string {
-		return w.Index() + w.Git("for-each-ref") + w.Git("count-objects") + w.Git("status", "--porcelain")
+		return w.Index() + w.Git("for-each-ref") + w.Git("count-objects") + w.Git("--no-optional-locks", "status", "--porcelain")
 	}
 	w.Write("a", "one\nchanged\nthree\n")
 	before := state()
@@ -339,5 +339,63 @@ func TestFileWithQuotedName(t *testing.T) {
 		if a := blameOf(t, w, name, nil, nil); len(a.Ranges) != 1 || a.Ranges[0].Commit == nil {
 			t.Errorf("%s: %+v", name, a.Ranges)
 		}
+	}
+}
+
+// The first commit of a shallow clone has all lines that older ones wrote.
+func TestShallowCloneDoesNotKnow(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write("a", "one\ntwo\nthree\nfour\n")
+	w.Git("commit", "-qam", "four")
+	clone := testgit.Tree{T: t, Dir: filepath.Join(t.TempDir(), "clone")}
+	w.Git("clone", "-q", "--depth=1", "file://"+filepath.ToSlash(w.Dir), clone.Dir)
+	clone.Write("a", clone.Content("a")+"five\n")
+	a := blameOf(t, clone, "a", nil, nil)
+	if a.Unknown != 4 || len(a.Ranges) != 2 || !strings.Contains(a.Ranges[0].Why, "shallow") || a.Ranges[1].By != byPerson {
+		t.Errorf("%+v", a)
+	}
+}
+
+// On the disk a file may have other ends of lines than for git.
+func TestEndsOfLinesAreNoChange(t *testing.T) {
+	w := testgit.Born(t)
+	w.Git("config", "core.autocrlf", "true")
+	w.Write("a", strings.ReplaceAll(w.Content("a"), "\n", "\r\n")+"four\r\n")
+	a := blameOf(t, w, "a", nil, nil)
+	if len(a.Ranges) != 2 || a.Ranges[0].Commit == nil || a.Ranges[0].To != 3 || a.Committed {
+		t.Errorf("%+v", a)
+	}
+	w.Git("commit", "-qam", "four")
+	if a = blameOf(t, w, "a", nil, nil); !a.Committed {
+		t.Errorf("%+v", a)
+	}
+}
+
+// What a filter of git, such as that of Git LFS, made of a file is not compared.
+func TestFilteredFileIsUnknown(t *testing.T) {
+	w := testgit.Born(t)
+	w.Git("config", "filter.upside.clean", "tac")
+	w.Git("config", "filter.upside.smudge", "tac")
+	w.Write(".gitattributes", "a filter=upside\n")
+	w.Write("a", "one\ntwo\nmore\n")
+	w.Git("add", "-A")
+	w.Commit("filtered")
+	if a := blameOf(t, w, "a", nil, nil); a.Unknown != 3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// git joins the notes of commits that become one.
+func TestJoinedNotesAreUnknown(t *testing.T) {
+	w := testgit.Born(t)
+	note := provenance.Note{Format: 1, Loop: "01DEMO", Name: "demo", Iteration: 3}
+	two := note
+	two.Iteration = 4
+	if a := blameOf(t, w, "a", nil, map[string][]provenance.Note{w.Head(): {note, two}}); a.Unknown != 3 {
+		t.Errorf("%+v", a)
+	}
+	known := []*provenance.Loop{{ID: "01DEMO", Name: "demo"}}
+	if a := blameOf(t, w, "a", known, map[string][]provenance.Note{w.Head(): {note, two}}); a.Unknown != 0 {
+		t.Errorf("with a journal that says nothing of it: %+v", a)
 	}
 }
