@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
@@ -99,8 +100,7 @@ func Write(ctx context.Context, dir string, n Note, commits []string, env ...str
 }
 
 func write(ctx context.Context, dir string, n Note, commits, env []string) error {
-	n.Format = 1
-	text, err := json.Marshal(n)
+	text, err := n.text()
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,19 @@ func write(ctx context.Context, dir string, n Note, commits, env []string) error
 		if err == nil || attempt == noteAttempts || ctx.Err() != nil {
 			return err
 		}
+	}
+}
+
+// text is a note as it is written: at most as long as one that is read. Guardrails may be many, and
+// be whole programs.
+func (n Note) text() (text []byte, err error) {
+	n = n.clean(mostWord)
+	n.Format = 1
+	for most := mostWord; ; most /= 2 {
+		if text, err = json.Marshal(n); err != nil || len(text) < mostNote || most == 1 {
+			return text, err
+		}
+		n = n.clean(most)
 	}
 }
 
@@ -215,16 +228,17 @@ func ParseNotes(content []byte) (all []Note) {
 			return all
 		}
 		if n.Format == 1 && n.Loop != "" && n.Iteration > 0 {
-			all = append(all, n.clean())
+			all = append(all, n.clean(mostWord))
 		}
 	}
 	return all
 }
 
-func (n Note) clean() Note {
-	word := func(s string) string { return units.Cut(clean.Line(s), mostWord) }
-	n.Loop, n.Name, n.Agent = word(n.Loop), word(n.Name), word(n.Agent)
-	n.Models, n.Checks = n.Models[:min(len(n.Models), mostOfList)], n.Checks[:min(len(n.Checks), mostOfList)]
+// clean returns a note with clean texts; those in lists have at most so many characters.
+func (n Note) clean(most int) Note {
+	word := func(s string) string { return units.Cut(clean.Line(s), most) }
+	n.Loop, n.Name, n.Agent = units.Cut(clean.Line(n.Loop), mostWord), units.Cut(clean.Line(n.Name), mostWord), units.Cut(clean.Line(n.Agent), mostWord)
+	n.Models, n.Checks = slices.Clone(n.Models[:min(len(n.Models), mostOfList)]), slices.Clone(n.Checks[:min(len(n.Checks), mostOfList)])
 	for i, model := range n.Models {
 		n.Models[i] = word(model)
 	}
@@ -232,7 +246,9 @@ func (n Note) clean() Note {
 		n.Checks[i].Name = word(n.Checks[i].Name)
 	}
 	if n.Journal != nil {
-		n.Journal.Segment, n.Journal.SHA256 = word(n.Journal.Segment), word(n.Journal.SHA256)
+		journal := *n.Journal
+		journal.Segment, journal.SHA256 = units.Cut(clean.Line(journal.Segment), mostWord), units.Cut(clean.Line(journal.SHA256), mostWord)
+		n.Journal = &journal
 	}
 	return n
 }

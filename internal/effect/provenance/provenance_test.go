@@ -184,3 +184,15 @@ func TestHostileNotes(t *testing.T) {
 		})
 	}
 }
+
+// What a loop writes can be read again, however many and long its guardrails are.
+func TestLargeNoteIsReadAgain(t *testing.T) {
+	n := Note{Loop: "01DEMO", Name: "demo", Iteration: 1, Agent: "pi", Models: []string{"m"}}
+	for range 60 {
+		n.Checks = append(n.Checks, Check{strings.Repeat("<é\n", 5000), true})
+	}
+	text, err := n.text()
+	if all := ParseNotes(text); err != nil || len(text) > mostNote || len(all) != 1 || len(all[0].Checks) != mostOfList || all[0].Agent != "pi" {
+		t.Errorf("%d bytes, %+v, %v", len(text), all, err)
+	}
+}
