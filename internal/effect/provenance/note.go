@@ -50,6 +50,7 @@ type Prefix struct {
 
 const (
 	mostNotes    = 10_000  // that are read of one repository
+	notesAtOnce  = 1000    // that git is asked for; all of them may be more than it may answer
 	mostNote     = 8 << 10 // bytes of one
 	mostOfList   = 50      // entries of a list in a note
 	mostWord     = 300     // bytes of a text in a note
@@ -196,25 +197,25 @@ func Notes(ctx context.Context, dir string, env ...string) (map[string][]Note, e
 	if err != nil {
 		return nil, fmt.Errorf("read the notes: %w", err)
 	}
-	var names bytes.Buffer
-	var commits []string
+	var blobs, commits []string
 	for line := range strings.Lines(list) {
 		blob, commit, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if ok && len(commits) < mostNotes {
-			commits = append(commits, commit)
-			fmt.Fprintln(&names, blob)
+			blobs, commits = append(blobs, blob+"\n"), append(commits, commit)
 		}
 	}
 	found := map[string][]Note{}
 	at := 0
-	err = g.Objects(ctx, names.Bytes(), mostNote, func(content []byte) {
-		if all := ParseNotes(content); len(all) > 0 {
-			found[commits[at]] = all
+	for names := range slices.Chunk(blobs, notesAtOnce) {
+		err = g.Objects(ctx, []byte(strings.Join(names, "")), mostNote, func(content []byte) {
+			if all := ParseNotes(content); len(all) > 0 {
+				found[commits[at]] = all
+			}
+			at++
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the notes: %w", err)
 		}
-		at++
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the notes: %w", err)
 	}
 	return found, nil
 }

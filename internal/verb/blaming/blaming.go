@@ -265,10 +265,14 @@ func (h *history) find(ctx context.Context, e *cli.Env) (loops []*provenance.Loo
 	}
 	alive = map[string]bool{}
 	for _, s := range all {
+		inner := ""
 		if !strings.Contains(refs, "/"+cmp.Or(s.ID, "?")+"/") && !slices.ContainsFunc(roots, func(root string) bool { return cli.Within(root, s.Project) }) {
-			continue
+			if project, err := filepath.EvalSymlinks(s.Project); err != nil || !cli.Within(project, h.root) {
+				continue
+			}
+			inner = h.root
 		}
-		l, err := provenance.Read(s.Dir)
+		l, err := provenance.ReadIn(s.Dir, inner)
 		if err != nil {
 			unread = append(unread, s.Name)
 		}
