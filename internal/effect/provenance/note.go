@@ -120,8 +120,8 @@ func write(ctx context.Context, dir string, n Note, commits, env []string) error
 	}
 }
 
-// text is a note as it is written: at most as long as one that is read. Guardrails may be many, and
-// be whole programs.
+// text is a note as it is written: at most as long as one that is read. Guardrails may be many
+// and long.
 func (n Note) text() (text []byte, err error) {
 	n = n.clean(mostWord)
 	n.Format = 1

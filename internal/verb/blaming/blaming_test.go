@@ -310,7 +310,7 @@ func TestLinkedTraceFolder(t *testing.T) {
 }
 
 // The settings of a person for git blame change no answer.
-func TestSettingsOfBlameDoNotCount(t *testing.T) {
+func TestSettingsForBlame(t *testing.T) {
 	w := testgit.Born(t)
 	w.Write(".gitattributes", "a diff=upside\n")
 	w.Write("a", "one\nchanged by Bea\nthree\n")
@@ -357,7 +357,7 @@ func TestShallowCloneDoesNotKnow(t *testing.T) {
 }
 
 // On the disk a file may have other ends of lines than for git.
-func TestEndsOfLinesAreNoChange(t *testing.T) {
+func TestEndsOfLines(t *testing.T) {
 	w := testgit.Born(t)
 	w.Git("config", "core.autocrlf", "true")
 	w.Write("a", strings.ReplaceAll(w.Content("a"), "\n", "\r\n")+"four\r\n")
