@@ -294,8 +294,11 @@ func files(changes []Change) []Item {
 		rest.Files = append(rest.Files, fmt.Sprintf("%s +%d −%d", render.Clean(c.Path), c.Added, c.Removed))
 		rest.Added, rest.Removed = rest.Added+c.Added, rest.Removed+c.Removed
 		parts = append(parts, c.header)
-		if len(rest.Diff) < diffKept {
+		switch {
+		case len(rest.Diff) < diffKept:
 			rest.Diff += render.Clean(c.Path) + "\n" + c.Diff + "\n"
+		case !strings.HasSuffix(rest.Diff, cutOff):
+			rest.Diff += cutOff
 		}
 	}
 	slices.SortStableFunc(risky, func(a, b ranked) int {
@@ -320,6 +323,9 @@ func files(changes []Change) []Item {
 	}
 	return items
 }
+
+// cutOff ends the difference of the rest where more files follow.
+const cutOff = "… and more files\n"
 
 // compareRisks orders files: that with the more severe risk first, then that with more of them.
 func compareRisks(a, b []Risk) int {

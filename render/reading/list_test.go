@@ -208,3 +208,15 @@ func TestItemIsSaidOnce(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// Where the difference of the rest is cut off, it says so.
+func TestLargeRestSaysMore(t *testing.T) {
+	var all strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&all, "diff --git a/n%d.txt b/n%d.txt\nindex 1111111..2222222 100644\n@@ -0,0 +1,90 @@\n%s", i, i, strings.Repeat("+"+strings.Repeat("x", 200)+"\n", 90))
+	}
+	l := New("demo", nil, Parse([]byte(all.String())), "")
+	if last := l.Items[len(l.Items)-1]; last.Kind != Rest || !strings.HasSuffix(last.Diff, "… and more files") {
+		t.Errorf("%d items, %q", len(l.Items), last.Diff[max(len(last.Diff)-80, 0):])
+	}
+}
