@@ -89,21 +89,43 @@ func (l *List) Item(id string) (found *Item) {
 }
 
 // OfFile returns the item of a file that changed, by its path or as the list shows it, and the
-// path; an item of its own for one of the rest; nil if there is none.
-func (l *List) OfFile(file string) (*Item, string) {
+// path; an item of its own for one of the rest; nil if there is none, or if several are shown so.
+func (l *List) OfFile(file string) (found *Item, path string) {
+	shownSo := 0
 	for i := range l.Items {
-		item := &l.Items[i]
-		for _, path := range item.paths {
-			if path != file && render.Clean(path) != file {
-				continue
+		for _, at := range l.Items[i].paths {
+			if at == file {
+				return l.Items[i].of(at), at
 			}
-			if item.Kind == Rest {
-				item = &Item{ID: digest(File, item.ID, path), Kind: File, File: render.Clean(path)}
+			if render.Clean(at) == file {
+				found, path = l.Items[i].of(at), at
+				shownSo++
 			}
-			return item, path
 		}
 	}
-	return nil, ""
+	if shownSo != 1 {
+		return nil, ""
+	}
+	return found, path
+}
+
+// of is the item of one of its files.
+func (i *Item) of(path string) *Item {
+	if i.Kind == Rest {
+		return &Item{ID: digest(File, i.ID, path), Kind: File, File: render.Clean(path)}
+	}
+	return i
+}
+
+// Path returns where the file of an item is; empty if it has several.
+func (i *Item) Path() string {
+	switch {
+	case i.Kind == Rest:
+		return ""
+	case len(i.paths) == 1:
+		return i.paths[0]
+	}
+	return i.File
 }
 
 // shortestID is how many digits of an id a person has to type.
@@ -199,6 +221,12 @@ func New(name string, s *event.Strength, changes []Change, unknown string) List 
 		}
 	}
 	l.Items = append(l.Items, files(changes)...)
+	known := map[string]bool{}
+	l.Items = slices.DeleteFunc(l.Items, func(item Item) bool { // what is said twice is one item
+		said := known[item.ID]
+		known[item.ID] = true
+		return said
+	})
 	size := 0
 	for i := range l.Items {
 		item := &l.Items[i]
@@ -266,8 +294,11 @@ func files(changes []Change) []Item {
 		rest.Files = append(rest.Files, fmt.Sprintf("%s +%d −%d", render.Clean(c.Path), c.Added, c.Removed))
 		rest.Added, rest.Removed = rest.Added+c.Added, rest.Removed+c.Removed
 		parts = append(parts, c.header)
-		if len(rest.Diff) < diffKept {
+		switch {
+		case len(rest.Diff) < diffKept:
 			rest.Diff += render.Clean(c.Path) + "\n" + c.Diff + "\n"
+		case !strings.HasSuffix(rest.Diff, cutOff):
+			rest.Diff += cutOff
 		}
 	}
 	slices.SortStableFunc(risky, func(a, b ranked) int {
@@ -292,6 +323,9 @@ func files(changes []Change) []Item {
 	}
 	return items
 }
+
+// cutOff ends the difference of the rest where more files follow.
+const cutOff = "… and more files\n"
 
 // compareRisks orders files: that with the more severe risk first, then that with more of them.
 func compareRisks(a, b []Risk) int {

@@ -182,3 +182,41 @@ func TestStateOfAnotherLoop(t *testing.T) {
 		}
 	}
 }
+
+// Of two files that a list shows as one, an item is about its own.
+func TestFilesThatAreShownAlike(t *testing.T) {
+	one := "diff --git \"a/caf\\351.go\" \"b/caf\\351.go\"\nindex 1111111..2222222 100644\n@@ -1 +1 @@\n-a\n+b\n"
+	l := New("demo", nil, Parse([]byte(one+strings.ReplaceAll(one, "351", "350"))), "")
+	if len(l.Items) != 2 || l.Items[0].File != l.Items[1].File {
+		t.Fatalf("%+v", l.Items)
+	}
+	for i := range l.Items {
+		if item, path := l.OfFile(l.Items[i].Path()); item == nil || item.ID != l.Items[i].ID || path != l.Items[i].Path() {
+			t.Errorf("%+v, %q", item, path)
+		}
+	}
+	if item, _ := l.OfFile(l.Items[0].File); item != nil {
+		t.Errorf("%+v", item)
+	}
+}
+
+// What is found twice can be approved.
+func TestItemIsSaidOnce(t *testing.T) {
+	twice := *strength
+	twice.Facts = append(slices.Clone(twice.Facts), twice.Facts...)
+	if l := New("demo", &twice, nil, ""); l.Item(l.Items[len(l.Items)-1].ID) == nil {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Where the difference of the rest is cut off, it says so.
+func TestLargeRestSaysMore(t *testing.T) {
+	var all strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&all, "diff --git a/n%d.txt b/n%d.txt\nindex 1111111..2222222 100644\n@@ -0,0 +1,90 @@\n%s", i, i, strings.Repeat("+"+strings.Repeat("x", 200)+"\n", 90))
+	}
+	l := New("demo", nil, Parse([]byte(all.String())), "")
+	if last := l.Items[len(l.Items)-1]; last.Kind != Rest || !strings.HasSuffix(last.Diff, "… and more files") {
+		t.Errorf("%d items, %q", len(l.Items), last.Diff[max(len(last.Diff)-80, 0):])
+	}
+}

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/ground/filelock"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -142,6 +144,39 @@ func (r Review) Write(home string) error {
 	}
 	return nil
 }
+
+// lockFile is the name of the file that is locked while a state is changed.
+const lockFile = "lock"
+
+// Alone does what changes a state while no other process does. It waits for others until ctx ends.
+func Alone(ctx context.Context, home string, do func() error) error {
+	dir := filepath.Join(home, folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("record the review: %w", err)
+	}
+	lock, err := safefile.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("record the review: %w", err)
+	}
+	defer lock.Close()
+	for {
+		alone, err := filelock.TryExclusive(lock)
+		switch {
+		case err != nil:
+			return fmt.Errorf("record the review: %w", err)
+		case alone:
+			return do()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(lockWait):
+		}
+	}
+}
+
+// lockWait is the time between two attempts to lock: a change takes less.
+const lockWait = 5 * time.Millisecond
 
 // Forget removes the state of the review of a loop that is removed.
 func Forget(home, id string) error {

@@ -43,7 +43,10 @@ func (t *document) reading(l *reading.List) {
 	for _, g := range l.Groups() {
 		t.add("\n### %s\n\n", g.Title)
 		for _, item := range g.Items {
-			t.add("- %s: %s\n  `%s`\n", plain(item.Place()), plain(item.Why()), item.Command)
+			t.add("- %s: %s\n  %s\n", plain(item.Place()), plain(item.Why()), code(item.Command))
+			for _, file := range item.Files {
+				t.add("  - %s\n", plain(file))
+			}
 			if item.Diff != "" {
 				fence := fenceFor(item.Diff)
 				t.add("\n  %sdiff\n  %s\n  %s\n\n", fence, strings.ReplaceAll(item.Diff, "\n", "\n  "), fence)
@@ -202,6 +205,18 @@ var escapes = strings.NewReplacer(
 
 // plain returns a text that Markdown shows as it is, in one line.
 func plain(s string) string { return escapes.Replace(s) }
+
+// code is a text as a span of code, whatever quotes it has.
+func code(text string) string {
+	if !strings.Contains(text, "`") {
+		return "`" + text + "`"
+	}
+	quote := "``"
+	for strings.Contains(text, quote) {
+		quote += "`"
+	}
+	return quote + " " + text + " " + quote
+}
 
 // fenceFor returns a fence that is longer than any in the text.
 func fenceFor(text string) string {

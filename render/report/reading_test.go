@@ -65,3 +65,19 @@ func TestReportBeginsWithReading(t *testing.T) {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 }
+
+// No name of a file ends the code around it.
+func TestCodeHasAnyQuotes(t *testing.T) {
+	for name, want := range map[string]string{"go.mod": "`ralph diff night go.mod`", "`b`.go": "`` ralph diff night '`b`.go' ``", "``.go": "``` ralph diff night '``.go' ```"} {
+		list := reading.New("night", nil, reading.Parse([]byte("diff --git a/"+name+" b/"+name+"\nindex 1..2 100644\n@@ -0,0 +1 @@\n+x\n")), "")
+		r, err := report.Read(folder(t, overspent()), report.Options{Location: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Judge(report.Facts{Reading: &list})
+		var text bytes.Buffer
+		if err := report.Markdown(&text, r, time.UTC); err != nil || !strings.Contains(text.String(), "\n  "+want+"\n") {
+			t.Errorf("%s: %v\n%.600s", name, err, text.String())
+		}
+	}
+}

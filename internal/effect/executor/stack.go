@@ -40,6 +40,7 @@ type stack struct {
 	limit  int
 	known  []event.StackedRequest // what the journal says of them
 	was    []event.StackedRequest // what was published before
+	over   int                    // how many branches before those are of work that is over
 	parts  []part
 	works  error // why no verdict of a guardrail counts in the throw-away tree
 }
@@ -115,7 +116,7 @@ func (s *stack) group(ctx context.Context) error {
 		if p.stays && p.Lines > 0 {
 			continue
 		}
-		if p.Branch, p.State = forge.PartBranch(s.branch, i), event.RequestOpen; i < len(s.was) {
+		if p.Branch, p.State = forge.PartBranch(s.branch, s.over+i), event.RequestOpen; i < len(s.was) {
 			p.URL, p.State = s.was[i].URL, s.was[i].State
 		}
 		if p.Lines, err = s.lines(ctx, p.from, p.Head); err != nil {
@@ -132,19 +133,32 @@ func (s *stack) group(ctx context.Context) error {
 }
 
 // find finds what was published before, also by a runner that died, or by an earlier loop on this
-// branch. A branch of that name whose commits are not in this one ends the list: it may be a
-// person's.
+// branch. What a person merged or closed, and this branch does not add to the default branch, is of
+// work that is over: the numbers go on after it. A branch of that name whose commits are not in this
+// one ends the list: it may be a person's.
 func (s *stack) find(ctx context.Context, at forge.Place) error {
 	there, err := at.Parts(ctx, s.branch, partsMost)
 	if err != nil {
 		return err
 	}
+	_, own, err := repo.Chain(ctx, s.cfg.Project, "", s.cfg.Env...)
+	if err != nil {
+		return err
+	}
 	for i, r := range there {
 		p := event.StackedRequest{Branch: forge.PartBranch(s.branch, i), Head: r.Head}
-		if i < len(s.known) && s.known[i].Head == r.Head {
-			p = s.known[i]
-		} else if since, _, err := repo.Chain(ctx, s.cfg.Project, r.Head, s.cfg.Env...); err != nil || since != r.Head {
-			return err
+		known := slices.IndexFunc(s.known, func(k event.StackedRequest) bool { return k.Branch == p.Branch && k.Head == r.Head })
+		adds := slices.ContainsFunc(own, func(c repo.Commit) bool { return c.SHA == r.Head })
+		switch {
+		case known >= 0:
+			p = s.known[known]
+		case r.State != event.RequestOpen && !adds && len(s.was) == 0:
+			s.over++
+			continue
+		case !adds:
+			if since, _, err := repo.Chain(ctx, s.cfg.Project, r.Head, s.cfg.Env...); err != nil || since != r.Head {
+				return err
+			}
 		}
 		p.URL, p.State = r.URL, r.State
 		s.was = append(s.was, p)

@@ -21,6 +21,7 @@ type Loop struct {
 	// ForkOf is the loop whose first iterations this journal begins with; nil for any other loop.
 	ForkOf *Loop
 
+	inner   string // the root of a repository inside of the project, which is read instead
 	project string
 	until   int // the first iteration that is not of ForkOf
 	last    *Iteration
@@ -73,10 +74,14 @@ type Check struct {
 }
 
 // Read reads the journal of a loop.
-func Read(dir string) (*Loop, error) { return read(dir, journal.ReadOptions{}) }
+func Read(dir string) (*Loop, error) { return ReadIn(dir, "") }
 
-func read(dir string, o journal.ReadOptions) (*Loop, error) {
-	l := &Loop{Name: filepath.Base(dir), Dir: dir}
+// ReadIn is Read for a repository inside of the project, by the real path of its root, unless that
+// is empty. No work tree of such a repository is kept.
+func ReadIn(dir, root string) (*Loop, error) { return read(dir, root, journal.ReadOptions{}) }
+
+func read(dir, inner string, o journal.ReadOptions) (*Loop, error) {
+	l := &Loop{Name: filepath.Base(dir), Dir: dir, inner: inner}
 	for e, err := range journal.Read(dir, o) {
 		if err == nil {
 			err = l.Apply(e)
@@ -126,18 +131,18 @@ func (l *Loop) started(p event.LoopStarted) {
 		l.agent = p.Agent.Protocol
 	}
 	if p.ForkOf != nil {
-		l.ForkOf, l.until = &Loop{ID: p.ForkOf.ID, Name: p.ForkOf.Name, Dir: p.ForkOf.Dir}, p.ForkOf.Iteration
+		l.ForkOf, l.until = &Loop{ID: p.ForkOf.ID, Name: p.ForkOf.Name, Dir: p.ForkOf.Dir, inner: l.inner}, p.ForkOf.Iteration
 	}
 }
 
-// inspected takes the repository around the project, which is inspected first.
+// inspected takes the repository around the project, which is inspected first, or the inner one.
 func (l *Loop) inspected(e event.Event, p event.RepoInspected) {
 	root := filepath.FromSlash(p.Root)
 	if !filepath.IsAbs(root) {
 		root = filepath.Join(l.project, root)
 	}
-	if inside, err := filepath.Rel(root, l.project); err != nil || inside != "." && !filepath.IsLocal(inside) {
-		return // a repository inside of the project
+	if !l.counts(root) {
+		return
 	}
 	l.Root = root
 	if p.When == event.MomentBegin {
@@ -156,13 +161,24 @@ func (l *Loop) inspected(e event.Event, p event.RepoInspected) {
 	}
 }
 
+// counts reports whether a repository is the one that is read: that around the project, or the
+// inner one.
+func (l *Loop) counts(root string) bool {
+	if l.inner != "" {
+		real, err := filepath.EvalSymlinks(root)
+		return err == nil && real == l.inner
+	}
+	inside, err := filepath.Rel(root, l.project)
+	return err == nil && filepath.IsLocal(inside)
+}
+
 func (l *Loop) begin(e event.Event, p event.IterationStarted) {
 	i := &Iteration{Loop: l, N: p.N, Seq: e.Seq, Agent: l.agent, Prompt: p.Prompt, Began: e.At}
 	if l.ForkOf != nil && p.N < l.until {
 		i.Loop = l.ForkOf
 	}
 	switch {
-	case p.Snapshot != "":
+	case p.Snapshot != "" && l.inner == "":
 		i.Before = Tree{p.Snapshot, e.At, false}
 	case l.clean && l.head != "":
 		i.Before = Tree{l.head, e.At, true}
@@ -195,7 +211,7 @@ func (i *Iteration) apply(e event.Event, p event.Payload) {
 		i.Checks = slices.DeleteFunc(i.Checks, func(c Check) bool { return c.Name == p.Name })
 		i.Checks = append(i.Checks, Check{p.Name, p.OK})
 	case event.IterationChecked:
-		if p.Snapshot != "" {
+		if p.Snapshot != "" && i.Loop.inner == "" {
 			i.After = Tree{p.Snapshot, e.At, false}
 		}
 	case event.RepoCommitted:
@@ -236,7 +252,7 @@ func (i *Iteration) Because() (reasons []string) {
 
 // Current reads the open iteration from the last segment of a journal.
 func Current(dir string) (*Iteration, error) {
-	l, err := read(dir, journal.ReadOptions{FromCheckpoint: true})
+	l, err := read(dir, "", journal.ReadOptions{FromCheckpoint: true})
 	if l.last == nil {
 		return &Iteration{Loop: l}, errors.Join(err, errors.New("its journal has no iteration"))
 	}

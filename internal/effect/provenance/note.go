@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
@@ -49,6 +50,7 @@ type Prefix struct {
 
 const (
 	mostNotes    = 10_000  // that are read of one repository
+	notesAtOnce  = 1000    // that git is asked for; all of them may be more than it may answer
 	mostNote     = 8 << 10 // bytes of one
 	mostOfList   = 50      // entries of a list in a note
 	mostWord     = 300     // bytes of a text in a note
@@ -99,8 +101,7 @@ func Write(ctx context.Context, dir string, n Note, commits []string, env ...str
 }
 
 func write(ctx context.Context, dir string, n Note, commits, env []string) error {
-	n.Format = 1
-	text, err := json.Marshal(n)
+	text, err := n.text()
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,19 @@ func write(ctx context.Context, dir string, n Note, commits, env []string) error
 		if err == nil || attempt == noteAttempts || ctx.Err() != nil {
 			return err
 		}
+	}
+}
+
+// text is a note as it is written: at most as long as one that is read. Guardrails may be many
+// and long.
+func (n Note) text() (text []byte, err error) {
+	n = n.clean(mostWord)
+	n.Format = 1
+	for most := mostWord; ; most /= 2 {
+		if text, err = json.Marshal(n); err != nil || len(text) < mostNote || most == 1 {
+			return text, err
+		}
+		n = n.clean(most)
 	}
 }
 
@@ -183,25 +197,25 @@ func Notes(ctx context.Context, dir string, env ...string) (map[string][]Note, e
 	if err != nil {
 		return nil, fmt.Errorf("read the notes: %w", err)
 	}
-	var names bytes.Buffer
-	var commits []string
+	var blobs, commits []string
 	for line := range strings.Lines(list) {
 		blob, commit, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if ok && len(commits) < mostNotes {
-			commits = append(commits, commit)
-			fmt.Fprintln(&names, blob)
+			blobs, commits = append(blobs, blob+"\n"), append(commits, commit)
 		}
 	}
 	found := map[string][]Note{}
 	at := 0
-	err = g.Objects(ctx, names.Bytes(), mostNote, func(content []byte) {
-		if all := ParseNotes(content); len(all) > 0 {
-			found[commits[at]] = all
+	for names := range slices.Chunk(blobs, notesAtOnce) {
+		err = g.Objects(ctx, []byte(strings.Join(names, "")), mostNote, func(content []byte) {
+			if all := ParseNotes(content); len(all) > 0 {
+				found[commits[at]] = all
+			}
+			at++
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the notes: %w", err)
 		}
-		at++
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the notes: %w", err)
 	}
 	return found, nil
 }
@@ -215,16 +229,17 @@ func ParseNotes(content []byte) (all []Note) {
 			return all
 		}
 		if n.Format == 1 && n.Loop != "" && n.Iteration > 0 {
-			all = append(all, n.clean())
+			all = append(all, n.clean(mostWord))
 		}
 	}
 	return all
 }
 
-func (n Note) clean() Note {
-	word := func(s string) string { return units.Cut(clean.Line(s), mostWord) }
-	n.Loop, n.Name, n.Agent = word(n.Loop), word(n.Name), word(n.Agent)
-	n.Models, n.Checks = n.Models[:min(len(n.Models), mostOfList)], n.Checks[:min(len(n.Checks), mostOfList)]
+// clean returns a note with clean texts; those in lists have at most so many characters.
+func (n Note) clean(most int) Note {
+	word := func(s string) string { return units.Cut(clean.Line(s), most) }
+	n.Loop, n.Name, n.Agent = units.Cut(clean.Line(n.Loop), mostWord), units.Cut(clean.Line(n.Name), mostWord), units.Cut(clean.Line(n.Agent), mostWord)
+	n.Models, n.Checks = slices.Clone(n.Models[:min(len(n.Models), mostOfList)]), slices.Clone(n.Checks[:min(len(n.Checks), mostOfList)])
 	for i, model := range n.Models {
 		n.Models[i] = word(model)
 	}
@@ -232,7 +247,9 @@ func (n Note) clean() Note {
 		n.Checks[i].Name = word(n.Checks[i].Name)
 	}
 	if n.Journal != nil {
-		n.Journal.Segment, n.Journal.SHA256 = word(n.Journal.Segment), word(n.Journal.SHA256)
+		journal := *n.Journal
+		journal.Segment, journal.SHA256 = units.Cut(clean.Line(journal.Segment), mostWord), units.Cut(clean.Line(journal.SHA256), mostWord)
+		n.Journal = &journal
 	}
 	return n
 }

@@ -184,3 +184,37 @@ func TestHostileNotes(t *testing.T) {
 		})
 	}
 }
+
+// What a loop writes can be read again, however many and long its guardrails are.
+func TestLargeNoteIsReadAgain(t *testing.T) {
+	n := Note{Loop: "01DEMO", Name: "demo", Iteration: 1, Agent: "pi", Models: []string{"m"}}
+	for range 60 {
+		n.Checks = append(n.Checks, Check{strings.Repeat("<é\n", 5000), true})
+	}
+	text, err := n.text()
+	if all := ParseNotes(text); err != nil || len(text) > mostNote || len(all) != 1 || len(all[0].Checks) != mostOfList || all[0].Agent != "pi" {
+		t.Errorf("%d bytes, %+v, %v", len(text), all, err)
+	}
+}
+
+// A repository inside of the project is read as if there were no other.
+func TestJournalOfRepositoryInside(t *testing.T) {
+	project, err := filepath.EvalSymlinks(t.TempDir())
+	testgit.Must(t, err)
+	inner := filepath.Join(project, "inside")
+	testgit.Must(t, os.Mkdir(inner, 0o700))
+	begun := started
+	begun.Project = project
+	l, err := ReadIn(written(t, 0, begun,
+		event.RepoInspected{Root: ".", When: event.MomentBegin, Head: "aa"},
+		event.RepoInspected{Root: "inside", When: event.MomentBegin, Head: "zz"},
+		event.IterationStarted{N: 1, Snapshot: "bb"},
+		event.RepoInspected{Root: ".", When: event.MomentEnd, Head: "cc", Made: []string{"cc"}},
+		event.RepoInspected{Root: "inside", When: event.MomentEnd, Head: "yy", Made: []string{"yy"}},
+		event.IterationChecked{Snapshot: "dd"}), inner)
+	testgit.Must(t, err)
+	i := l.Iterations[0]
+	if l.Root != inner || i.Before.Commit != "zz" || i.After.Commit != "yy" || len(i.Commits) != 1 || i.Commits[0].SHA != "yy" {
+		t.Errorf("%s: %+v", l.Root, i)
+	}
+}

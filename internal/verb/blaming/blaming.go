@@ -219,8 +219,9 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	lines := h.lines(ctx, now, name)
 	a := &Answer{File: name, Head: h.head, Ranges: []Range{}}
 	if h.head != "" {
-		was, err := h.git.Read(ctx, "cat-file", "blob", h.head+":"+name)
-		a.Committed = err == nil && string(was) == string(content)
+		was, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", h.head+":"+name)
+		is, failed := h.git.Line(ctx, "rev-parse", "--verify", now+":"+name)
+		a.Committed = err == nil && failed == nil && was == is
 	}
 	var last origin
 	for at := from; at <= to; at++ {
@@ -264,10 +265,14 @@ func (h *history) find(ctx context.Context, e *cli.Env) (loops []*provenance.Loo
 	}
 	alive = map[string]bool{}
 	for _, s := range all {
+		inner := ""
 		if !strings.Contains(refs, "/"+cmp.Or(s.ID, "?")+"/") && !slices.ContainsFunc(roots, func(root string) bool { return cli.Within(root, s.Project) }) {
-			continue
+			if project, err := filepath.EvalSymlinks(s.Project); err != nil || !cli.Within(project, h.root) {
+				continue
+			}
+			inner = h.root
 		}
-		l, err := provenance.Read(s.Dir)
+		l, err := provenance.ReadIn(s.Dir, inner)
 		if err != nil {
 			unread = append(unread, s.Name)
 		}

@@ -308,3 +308,94 @@ func TestLinkedTraceFolder(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// The settings of a person for git blame change no answer.
+func TestSettingsForBlame(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write(".gitattributes", "a diff=upside\n")
+	w.Write("a", "one\nchanged by Bea\nthree\n")
+	w.Git("add", "-A")
+	change := w.Commit("change")
+	w.Write("ignored", change+"\n")
+	w.Git("config", "blame.ignoreRevsFile", "ignored")
+	w.Git("config", "diff.upside.textconv", "tac")
+	a := blameOf(t, w, "a", nil, nil)
+	if len(a.Ranges) != 3 || a.Ranges[1].Commit.SHA != change || a.Ranges[0].Commit.SHA == change {
+		t.Errorf("%+v", a.Ranges)
+	}
+	w.Git("config", "blame.ignoreRevsFile", "nowhere")
+	blameOf(t, w, "a", nil, nil)
+}
+
+// git quotes a name only with double quotes.
+func TestFileWithQuotedName(t *testing.T) {
+	w := testgit.Born(t)
+	for _, name := range []string{"'a'", "`b`", `"c"`, "tab\tname", "café"} {
+		w.Write(name, "one\n")
+	}
+	w.Git("add", "-A")
+	w.Commit("names")
+	for _, name := range []string{"'a'", "`b`", `"c"`, "tab\tname", "café"} {
+		if a := blameOf(t, w, name, nil, nil); len(a.Ranges) != 1 || a.Ranges[0].Commit == nil {
+			t.Errorf("%s: %+v", name, a.Ranges)
+		}
+	}
+}
+
+// The first commit of a shallow clone has all lines that older ones wrote.
+func TestShallowCloneDoesNotKnow(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write("a", "one\ntwo\nthree\nfour\n")
+	w.Git("commit", "-qam", "four")
+	clone := testgit.Tree{T: t, Dir: filepath.Join(t.TempDir(), "clone")}
+	w.Git("clone", "-q", "--depth=1", "file://"+filepath.ToSlash(w.Dir), clone.Dir)
+	clone.Write("a", clone.Content("a")+"five\n")
+	a := blameOf(t, clone, "a", nil, nil)
+	if a.Unknown != 4 || len(a.Ranges) != 2 || !strings.Contains(a.Ranges[0].Why, "shallow") || a.Ranges[1].By != byPerson {
+		t.Errorf("%+v", a)
+	}
+}
+
+// On the disk a file may have other ends of lines than for git.
+func TestEndsOfLines(t *testing.T) {
+	w := testgit.Born(t)
+	w.Git("config", "core.autocrlf", "true")
+	w.Write("a", strings.ReplaceAll(w.Content("a"), "\n", "\r\n")+"four\r\n")
+	a := blameOf(t, w, "a", nil, nil)
+	if len(a.Ranges) != 2 || a.Ranges[0].Commit == nil || a.Ranges[0].To != 3 || a.Committed {
+		t.Errorf("%+v", a)
+	}
+	w.Git("commit", "-qam", "four")
+	if a = blameOf(t, w, "a", nil, nil); !a.Committed {
+		t.Errorf("%+v", a)
+	}
+}
+
+// What a filter of git, such as that of Git LFS, made of a file is not compared.
+func TestFilteredFileIsUnknown(t *testing.T) {
+	w := testgit.Born(t)
+	w.Git("config", "filter.upside.clean", "tac")
+	w.Git("config", "filter.upside.smudge", "tac")
+	w.Write(".gitattributes", "a filter=upside\n")
+	w.Write("a", "one\ntwo\nmore\n")
+	w.Git("add", "-A")
+	w.Commit("filtered")
+	if a := blameOf(t, w, "a", nil, nil); a.Unknown != 3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// git joins the notes of commits that become one.
+func TestJoinedNotesAreUnknown(t *testing.T) {
+	w := testgit.Born(t)
+	note := provenance.Note{Format: 1, Loop: "01DEMO", Name: "demo", Iteration: 3}
+	two := note
+	two.Iteration = 4
+	if a := blameOf(t, w, "a", nil, map[string][]provenance.Note{w.Head(): {note, two}}); a.Unknown != 3 {
+		t.Errorf("%+v", a)
+	}
+	known := []*provenance.Loop{{ID: "01DEMO", Name: "demo"}}
+	if a := blameOf(t, w, "a", known, map[string][]provenance.Note{w.Head(): {note, two}}); a.Unknown != 0 {
+		t.Errorf("with a journal that says nothing of it: %+v", a)
+	}
+}

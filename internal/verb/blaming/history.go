@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -50,6 +51,9 @@ type history struct {
 	since   int64             // when the first of them began, in seconds; no earlier commit is of a loop
 	chains  map[string]*chain // by the root of the work tree
 	made    map[string]made
+	// disputed are commits whose notes name several iterations.
+	disputed map[string]bool
+	shallow  map[string]bool // commits whose parents a shallow clone does not have
 	// doubtful are pairs of a kept work tree and a commit that may have the work of a loop.
 	doubtful [][2]string
 	sources  map[string]source   // of the commits that were made here
@@ -96,15 +100,32 @@ func open(ctx context.Context, dir string, env []string) (*history, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.close())
 	}
+	if err := h.readShallow(repo.SharedDir(at.GitDir)); err != nil {
+		return nil, errors.Join(err, h.close())
+	}
 	h.git = h.git.WithOwnIdentity()
 	h.git.Env = append(h.git.Env, "GIT_OBJECT_DIRECTORY="+h.objects, "GIT_NO_REPLACE_OBJECTS=1")
 	h.git.Limit = limit
 	return h, nil
 }
 
+// mostShallow bounds the file that names the first commits of a shallow clone.
+const mostShallow = 8 << 20
+
+func (h *history) readShallow(gitDir string) error {
+	list, err := safefile.Read(filepath.Join(gitDir, "shallow"), mostShallow)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for line := range strings.Lines(string(list)) {
+		h.shallow[strings.TrimSpace(line)] = true
+	}
+	return nil
+}
+
 func newHistory(root string) *history {
 	return &history{
-		root: root, chains: map[string]*chain{}, made: map[string]made{},
+		root: root, chains: map[string]*chain{}, made: map[string]made{}, disputed: map[string]bool{}, shallow: map[string]bool{},
 		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
 		memory: memory{
 			commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
@@ -202,6 +223,9 @@ func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note,
 	iterations := map[string]*provenance.Iteration{}
 	for _, sha := range slices.Sorted(maps.Keys(notes)) {
 		about := h.commits[sha]
+		if about != nil && h.made[sha].by == nil && severalSay(notes[sha], known) {
+			h.disputed[sha] = true
+		}
 		if about == nil || len(notes[sha]) != 1 || known[notes[sha][0].Loop] {
 			continue
 		}
@@ -232,6 +256,12 @@ func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note,
 		all = append(all, l)
 	}
 	return all, nil
+}
+
+// severalSay reports whether notes name several iterations, of loops whose journals are not here:
+// git joined them, as those of commits that became one.
+func severalSay(all []provenance.Note, known map[string]bool) bool {
+	return len(all) > 1 && slices.ContainsFunc(all, func(n provenance.Note) bool { return !known[n.Loop] })
 }
 
 // keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep.
@@ -387,7 +417,10 @@ func (h *history) blame(ctx context.Context, rev, path string) ([]blamed, error)
 	if done, ok := h.blames[key]; ok {
 		return done, nil
 	}
-	out, err := h.git.Read(ctx, "blame", "--line-porcelain", "-M"+fmt.Sprint(leastLetters), "-C"+fmt.Sprint(leastLetters), rev, "--", path)
+	// What a person's settings say about blame is for their eyes: commits that are passed over, and
+	// programs that print another text with other lines.
+	out, err := h.git.Read(ctx, "blame", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain", "-M"+fmt.Sprint(leastLetters),
+		"-C"+fmt.Sprint(leastLetters), rev, "--", path)
 	if err != nil {
 		return nil, err
 	}

@@ -47,10 +47,16 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 	if left == 0 {
 		return origin{commit: c, unknown: true, how: "through too many copies"}, nil
 	}
+	if o.shallow[b.commit] {
+		if found, ok, err := o.ofTrace(ctx, c, b, 0); ok || err != nil {
+			return found, err
+		}
+		return origin{commit: c, unknown: true, how: "there or before: this clone is shallow, and 'git fetch --unshallow' brings the rest"}, nil
+	}
 	if m, ok := o.made[b.commit]; ok {
 		return o.ofMade(ctx, c, m, b, left)
 	}
-	if c.at < o.since {
+	if c.at < o.since && !o.disputed[c.sha] {
 		if found, ok, err := o.ofTrace(ctx, c, b, 0); ok || err != nil {
 			return found, err
 		}
@@ -66,6 +72,9 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 			found.commit = c // the other one is of a history that was rewritten
 		}
 		return found, err
+	}
+	if o.disputed[c.sha] {
+		return origin{commit: c, unknown: true, how: "by one of several iterations that its notes name"}, nil
 	}
 	return o.unlessMoved(ctx, origin{commit: c}, b, c.parents, left)
 }

@@ -121,8 +121,10 @@ func hunkStart(line string) (before, after int) {
 // pathOf reads a path of a patch, which git quotes as C does where it has to.
 func pathOf(text, prefix string) string {
 	text = strings.TrimSuffix(text, "\t")
-	if plain, err := strconv.Unquote(text); err == nil {
-		text = plain
+	if strings.HasPrefix(text, `"`) {
+		if plain, err := strconv.Unquote(text); err == nil {
+			text = plain
+		}
 	}
 	return strings.TrimPrefix(text, prefix)
 }

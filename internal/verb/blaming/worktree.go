@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // worktree returns a commit with a file as it is in the work tree now.
@@ -28,15 +29,34 @@ func (h *history) worktree(ctx context.Context, path string, content []byte) (st
 	if base = h.head; base == "" {
 		base = last
 	}
-	blob, err := h.git.Feed(ctx, content, "hash-object", "-w", "--stdin", "--no-filters")
+	blob, err := h.blobOf(ctx, path, content)
 	if err != nil {
 		return "", err
 	}
-	tree, err := h.treeWith(ctx, base, path, string(bytes.TrimSpace(blob)))
+	tree, err := h.treeWith(ctx, base, path, blob)
 	if err != nil {
 		return "", err
+	}
+	if was, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", h.head+":"+path); err == nil && was != blob && h.filtered(ctx, path) {
+		return h.join(ctx, tree, source{unknown: true, how: "before a filter of git changed the file: only its program knows which lines are the same"})
 	}
 	return h.join(ctx, tree, from, h.head, last)
+}
+
+// blobOf writes the content of a file as git would, with its ends of lines.
+func (h *history) blobOf(ctx context.Context, path string, content []byte) (string, error) {
+	out, err := h.git.Feed(ctx, content, "-c", "core.safecrlf=false", "hash-object", "-w", "--stdin", "--path="+path)
+	if err != nil { // it has no such encoding as git has to change
+		out, err = h.git.Feed(ctx, content, "hash-object", "-w", "--stdin", "--no-filters")
+	}
+	return string(bytes.TrimSpace(out)), err
+}
+
+// filtered reports whether a filter changes the file, such as that of Git LFS.
+func (h *history) filtered(ctx context.Context, path string) bool {
+	out, err := h.git.Read(ctx, "check-attr", "-z", "filter", "--", path)
+	fields := strings.Split(string(out), "\x00") // path, attribute, value
+	return err != nil || len(fields) > 2 && fields[2] != "unspecified" && fields[2] != "unset"
 }
 
 // treeWith returns the tree of a commit with another content of a file.

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/verb/rollback"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render/reading"
 )
@@ -31,11 +32,19 @@ func (d Desk) List(ctx context.Context, s registry.Status) (reading.List, error)
 	if err != nil {
 		return reading.List{}, err
 	}
-	patch, problem := rollback.Patch(ctx, d.env, s, reading.Options)
-	list := reading.New(d.env.NameToType(s), v.Support(), reading.Parse(patch), whyUnknown(problem))
+	list, err := d.unmarked(ctx, s, v)
+	if err != nil {
+		return reading.List{}, err
+	}
 	state, err := reading.ReadState(d.env.Home, v.ID)
 	list.Mark(state)
 	return list, err
+}
+
+// unmarked is the list without what was decided.
+func (d Desk) unmarked(ctx context.Context, s registry.Status, v *projector.View) (reading.List, error) {
+	patch, problem := rollback.Patch(ctx, d.env, s, reading.Options)
+	return reading.New(d.env.NameToType(s), v.Support(), reading.Parse(patch), whyUnknown(problem)), ctx.Err()
 }
 
 // whyUnknown says why it is not known which files changed.
@@ -70,15 +79,17 @@ func (d Desk) Act(ctx context.Context, s registry.Status, act reading.Act) (said
 		return "", err
 	}
 	item, path := list.Item(act.Item), ""
-	if act.Do == reading.RollBack {
-		item, path = list.OfFile(cmp.Or(act.File, fileOf(item)))
+	if act.Do == reading.RollBack && (item != nil || act.Item == "") { // else it has changed since a person saw it
+		file := act.File
+		if item != nil {
+			file = cmp.Or(item.Path(), file)
+		}
+		item, path = list.OfFile(file)
+		if err := refuseFile(s, list, file, item); err != nil {
+			return "", err
+		}
 	}
-	switch {
-	case item == nil && act.Do == reading.RollBack && list.Unknown != "":
-		return "", cli.Refuse("'ralph status "+s.Name+"' shows the loop", "%q is not put back: which files changed is not known (%s)", act.File, list.Unknown)
-	case item == nil && act.Do == reading.RollBack:
-		return "", cli.Refuse("'ralph review "+s.Name+" --json' lists them", "%q is no file that loop %s changed", act.File, s.Name)
-	case item == nil:
+	if item == nil {
 		return "", cli.Refuse("'ralph review "+s.Name+" --json' lists them", "there is no item %q: its content may have changed", act.Item)
 	}
 	decision := reading.Decision{At: d.env.Now().UTC()}
@@ -100,11 +111,15 @@ func (d Desk) Act(ctx context.Context, s registry.Status, act reading.Act) (said
 	return said, d.record(ctx, s, item, decision)
 }
 
-func fileOf(item *reading.Item) string {
-	if item == nil || item.Kind == reading.Rest {
-		return ""
+// refuseFile says why a file without an item is not put back.
+func refuseFile(s registry.Status, list reading.List, file string, item *reading.Item) error {
+	switch {
+	case item != nil:
+		return nil
+	case list.Unknown != "":
+		return cli.Refuse("'ralph status "+s.Name+"' shows the loop", "%q is not put back: which files changed is not known (%s)", file, list.Unknown)
 	}
-	return item.File
+	return cli.Refuse("'ralph review "+s.Name+" --json' lists them", "%q is no file that loop %s changed", file, s.Name)
 }
 
 // record writes a decision. The state is read again: another window may have decided meanwhile.
@@ -113,18 +128,20 @@ func (d Desk) record(ctx context.Context, s registry.Status, item *reading.Item,
 	if err != nil {
 		return err
 	}
-	state, err := reading.ReadState(d.env.Home, v.ID)
+	list, err := d.unmarked(ctx, s, v)
 	if err != nil {
 		return err
 	}
-	state.Decide(item, decision)
-	list, err := d.List(ctx, s)
-	if err != nil {
-		return err
-	}
-	list.Mark(state)
-	state.Reviewed = list.Reviewed
-	return state.Write(d.env.Home)
+	return reading.Alone(ctx, d.env.Home, func() error {
+		state, err := reading.ReadState(d.env.Home, v.ID)
+		if err != nil {
+			return err
+		}
+		state.Decide(item, decision)
+		list.Mark(state)
+		state.Reviewed = list.Reviewed
+		return state.Write(d.env.Home)
+	})
 }
 
 // sendBack gives a person's words to the agent: a live loop has them with its next prompt, and one

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -104,5 +105,45 @@ func TestWordsOfFailedResume(t *testing.T) {
 	waiting, err := inbox.Dropped(loop.Dir)
 	if state, unread := reading.ReadState(e.Home, loop.ID); err != nil || unread != nil || len(waiting)+len(state.Items) > 0 {
 		t.Errorf("%v %v, %+v %v", waiting, err, state, unread)
+	}
+}
+
+// Windows that decide at once lose nothing, and a file is not put back that changed meanwhile.
+func TestDecisionsAtOnce(t *testing.T) {
+	e, loop := ended(t)
+	desk := review.New(e)
+	list, err := desk.List(t.Context(), loop)
+	must(t, err)
+	var all sync.WaitGroup
+	for i := range list.Items {
+		all.Go(func() {
+			if _, err := desk.Act(t.Context(), loop, reading.Act{Do: reading.Approve, Item: list.Items[i].ID}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	begun := make(chan struct{})
+	all.Go(func() {
+		must := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		must(reading.Alone(t.Context(), e.Home, func() error {
+			close(begun)
+			r, err := reading.ReadState(e.Home, loop.ID)
+			must(err)
+			r.Decide(&reading.Item{ID: "another", Kind: reading.Fact}, reading.Decision{State: reading.Approved})
+			return r.Write(e.Home)
+		}))
+	})
+	<-begun
+	all.Wait()
+	if r, err := reading.ReadState(e.Home, loop.ID); err != nil || len(r.Items) != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	_, err = desk.Act(t.Context(), loop, reading.Act{Do: reading.RollBack, Item: "0123456789abcdef", File: "cart.go"})
+	if err == nil || !strings.Contains(err.Error(), "may have changed") {
+		t.Errorf("%v", err)
 	}
 }

@@ -93,7 +93,7 @@ func (m *model) press(name, text string) (act *reading.Act, leave bool) {
 	case asking:
 		m.mode = browsing
 		if name == "enter" {
-			return m.begin(reading.Act{Do: reading.RollBack, File: m.item().File}, "is being put back…"), false
+			return m.begin(reading.Act{Do: reading.RollBack, Item: m.item().ID, File: m.item().File}, "is being put back…"), false
 		}
 		m.say("it is left as it is", false)
 		return nil, false

@@ -52,7 +52,7 @@ func TestKeysDecide(t *testing.T) {
 		"words":                  {[]string{"s", "'use a", "' table", "enter"}, &reading.Act{Do: reading.SendBack, Item: survivor.ID, Words: "use a table"}, false},
 		"no words":               {[]string{"s", "enter"}, nil, false},
 		"words taken back":       {[]string{"s", "'x", "esc"}, nil, false},
-		"a file goes back":       {[]string{"n", "r", "enter"}, &reading.Act{Do: reading.RollBack, File: "go.mod"}, false},
+		"a file goes back":       {[]string{"n", "r", "enter"}, &reading.Act{Do: reading.RollBack, Item: list.Items[1].ID, File: "go.mod"}, false},
 		"and is left":            {[]string{"n", "r", "esc"}, nil, false},
 		"the rest does not":      {[]string{"n", "n", "r", "enter"}, nil, false},
 		"leave":                  {[]string{"q"}, nil, true},
