@@ -134,8 +134,8 @@ func (s *stack) group(ctx context.Context) error {
 
 // find finds what was published before, also by a runner that died, or by an earlier loop on this
 // branch. What a person merged or closed, and this branch does not add to the default branch, is of
-// work that is over: the numbers go on after it. A branch of that name whose commits are not in this
-// one ends the list: it may be a person's.
+// work that is over: the numbers continue after it. A branch of that name whose commits are not in
+// this one ends the list: it may be a person's.
 func (s *stack) find(ctx context.Context, at forge.Place) error {
 	there, err := at.Parts(ctx, s.branch, partsMost)
 	if err != nil {

@@ -47,7 +47,8 @@ func (f *finder) configuration() {
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
 			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code):
 				f.add(event.FactTestConfig, s, i, f.red, "this chooses which tests run: "+shown)
-			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+topFolder.ReplaceAllString(l.code, "$1")) && !harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
+			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+topFolder.ReplaceAllString(l.code, "$1")) &&
+				!harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
 				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)
 			}
 		}
