@@ -126,7 +126,7 @@ func TestYoungLockIsLeftAlone(t *testing.T) {
 }
 
 // What runs in a tree cannot have git run a program when the files of another state are written.
-func TestResetRunsNoFilterOfTheTree(t *testing.T) {
+func TestResetRunsNoFilter(t *testing.T) {
 	w, home, ran := testgit.Born(t), t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	w.Write(".gitattributes", "* filter=x\n")
 	w.Write("file", "text")
