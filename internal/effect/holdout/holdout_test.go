@@ -148,7 +148,7 @@ func linkAt(t *testing.T, to, path string) {
 
 // The commands run on the work as it is, committed or not, with the held-out files over it. One
 // that failed says what has to hold, and leaves its output to the person.
-func TestStoreOutsideOfProject(t *testing.T) {
+func TestStoreOutsideProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	inside := filepath.Join(w.Dir, "sub", "home")

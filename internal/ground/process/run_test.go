@@ -90,7 +90,7 @@ func TestRunEndsItsGroup(t *testing.T) {
 }
 
 // What runs in a sandbox may be hostile: it leaves its group, its session and its mark.
-func TestRunEndsSandbox(t *testing.T) {
+func TestRunEndsSandboxed(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("there is no setsid, or orphans go elsewhere")
 	}

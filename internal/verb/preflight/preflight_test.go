@@ -88,7 +88,7 @@ func TestHeldBackSaysWhat(t *testing.T) {
 }
 
 // Only a sandbox that is sure to have all guardrails in it is said to keep the held-out ones apart.
-func TestHeldOutSaysBoundary(t *testing.T) {
+func TestHeldOutSaysWhat(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	if _, err := holdout.Open(home, project).Add(holdout.Guardrail{Command: "true", Requirement: "words"}, project, nil, false); err != nil {
 		t.Fatal(err)
