@@ -68,6 +68,9 @@ func workOf(s *loopstate.State) Work {
 	}
 	if s.Last != nil {
 		last := Iteration(*s.Last)
+		if last.Claimed != "" && len(last.Refused) == 0 { // by the proof of the guardrails, which came after it
+			last.Refused = s.Completion.Refused
+		}
 		w.Last = &last
 	}
 	for _, t := range s.Fleet.Tasks {

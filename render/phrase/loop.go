@@ -233,6 +233,8 @@ func decided(p event.Decided, _ Known) Phrase {
 		text = fmt.Sprintf("begin iteration %d", p.Iteration)
 	case p.Do == event.DoCheck && p.Only != "":
 		text = "inspect the work, without the guardrails"
+	case p.Do == event.DoProve: // it may take minutes, in which nothing else is shown
+		return good(text, p.Why)
 	}
 	return quiet(text, p.Why)
 }

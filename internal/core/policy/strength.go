@@ -207,11 +207,11 @@ func unproved(s event.Strength) (lacks []string) {
 // survivors returns the first mutants that no guardrail noticed, as work for the agent.
 func survivors(s event.Strength) (texts []string) {
 	for _, m := range s.Survivors[:min(len(s.Survivors), firstSurvivors)] {
-		now := "removed"
-		if m.Now != "" {
-			now = fmt.Sprintf("%.200q", strings.TrimSpace(m.Now))
+		change := fmt.Sprintf("is changed from %#.200q to %#.200q", strings.TrimSpace(m.Was), strings.TrimSpace(m.Now))
+		if m.Now == "" {
+			change = fmt.Sprintf("loses %#.200q", strings.TrimSpace(m.Was))
 		}
-		texts = append(texts, fmt.Sprintf("no guardrail notices when %s:%d, %.200q, is %s", m.File, m.Line, strings.TrimSpace(m.Was), now))
+		texts = append(texts, fmt.Sprintf("no guardrail notices when %s:%d %s: add a test that does", m.File, m.Line, change))
 	}
 	return texts
 }

@@ -56,8 +56,13 @@ func (t *trace) refused(p event.CompletionRefused) reason {
 		answer:   sentence(claims[claimed.How]) + " It lacks something: " + strings.Join(p.Missing, "; ") + ". The next prompt says so.",
 		facts:    []event.Event{t.last[event.TypeCompletionClaimed], t.here(event.TypeIterationChecked)},
 	}
+	if claimed.Unproved {
+		r.keys, r.facts = append(r.keys, "completion.require"), append(r.facts, t.last[event.TypeProofEnded])
+	}
 	for _, missing := range p.Missing {
 		switch {
+		case strings.HasPrefix(missing, "a claim needs"):
+			r.keys = append(r.keys, "completion.require")
 		case strings.HasPrefix(missing, "no work was done"), strings.HasPrefix(missing, "too little work"):
 			r.keys = append(r.keys, "completion.minToolCalls", "completion.onPromiseNoWork")
 			r.facts = append(r.facts, t.finalWords())

@@ -67,14 +67,15 @@ func (a *Answer) followed(t *trace, e event.Event) (last bool) {
 }
 
 // explainLast explains what matters most about the present state of a loop: its end, what it waits
-// for, or why its iteration began. alive says that the loop has a runner.
+// for, why its iteration began, or why the guardrails are tried. alive says that the loop has a
+// runner.
 func explainLast(path string, isLoop, alive bool) (*Answer, error) {
 	from, err := window(path, 0)
 	if err != nil {
 		return nil, err
 	}
 	t := newTrace()
-	latest := map[event.Type]*Answer{}
+	latest, began := map[event.Type]*Answer{}, false // began: the last decision begins an iteration
 	for e, err := range events(path, from, t) {
 		if err != nil {
 			return nil, err
@@ -84,9 +85,11 @@ func explainLast(path string, isLoop, alive bool) (*Answer, error) {
 			switch e.Type {
 			case event.TypeLoopEnded, event.TypeLoopWaiting, event.TypeLoopPaused, event.TypeCommandDelivered, event.TypeCompletionRefused:
 			case event.TypeDecided:
-				if !begins(e) {
+				p, err := event.As[event.Decided](e)
+				if err != nil || p.Do != event.DoProve && p.Do != event.DoBegin {
 					return
 				}
+				began = p.Do == event.DoBegin
 			default:
 				return
 			}
@@ -113,7 +116,7 @@ func explainLast(path string, isLoop, alive bool) (*Answer, error) {
 		found = latest[event.TypeCommandDelivered]
 	default:
 		found = latest[event.TypeDecided]
-		if refused := latest[event.TypeCompletionRefused]; refused != nil && found != nil && refused.Event.Iteration == s.Iteration-1 {
+		if refused := latest[event.TypeCompletionRefused]; refused != nil && found != nil && began && refused.Event.Iteration == s.Iteration-1 {
 			refused.Outcome = append(refused.Outcome, *found.Event)
 			found = refused
 		}
@@ -123,11 +126,6 @@ func explainLast(path string, isLoop, alive bool) (*Answer, error) {
 			"the journal from event %d on has no decision that explains the state of the loop", from)
 	}
 	return found, nil
-}
-
-func begins(e event.Event) bool {
-	p, err := event.As[event.Decided](e)
-	return err == nil && p.Do == event.DoBegin
 }
 
 // died explains a loop whose runner ended without recording an end.

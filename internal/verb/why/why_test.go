@@ -30,6 +30,17 @@ var stories = map[string]struct {
 		w.begin()
 		return w
 	}},
+	"refused_for_its_strength": {event.TypeCompletionRefused, func(t *testing.T) *world {
+		w := proving(t)
+		w.answer(event.DoProve, "loop", event.ProofEnded{Strength: event.Strength{
+			Grade:      event.GradeWeak,
+			Mutants:    event.Mutants{Survived: 4, Tried: 4},
+			Guardrails: []event.GuardrailProof{{Command: "make test", Verdict: event.Vacuous}},
+			Survivors:  []event.Mutant{{File: "cart.go", Line: 12, Was: "if n > 3 {", Now: "if n >= 3 {"}},
+		}})
+		return w
+	}},
+	"proving": {"", proving},
 	"stories_open": {event.TypeCompletionRefused, func(t *testing.T) *world {
 		w := overStories(t)
 		w.beginStory(event.ModeImplement, event.StoryState{ID: "US-001"})
@@ -276,6 +287,19 @@ func answerTo(t *testing.T, dir string, of event.Type) *Answer {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// proving is a loop whose claim waits for the proof of the guardrails.
+func proving(t *testing.T) *world {
+	w := start(t, func(r *event.Rules) {
+		r.Guardrails, r.Completion.Require = 1, "proved"
+		r.Prove = event.ProveRules{Auto: "end", Time: event.Duration(time.Minute), Mutants: 4, Strong: 70}
+	})
+	w.begin()
+	w.said("<promise>COMPLETE</promise>", 2)
+	w.answer(event.DoCheck, "loop", repo("one"), event.GuardrailStarted{Name: "make test"}, event.GuardrailEnded{Name: "make test", OK: true},
+		event.IterationChecked{Guardrails: 1})
+	return w
 }
 
 func TestAnswers(t *testing.T) {
