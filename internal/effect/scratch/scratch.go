@@ -120,7 +120,8 @@ func makeFolder(parent string) (*Tree, error) {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	t := &Tree{
-		Root: filepath.Join(folder, workDir), Temp: filepath.Join(folder, tempDir), folder: folder, lock: lock, commits: map[string]string{}, Mark: markOf(folder),
+		Root: filepath.Join(folder, workDir), Temp: filepath.Join(folder, tempDir), Mark: markOf(folder),
+		folder: folder, lock: lock, commits: map[string]string{},
 	}
 	if _, err = filelock.TryExclusive(lock); err == nil {
 		err = errors.Join(os.Mkdir(t.Root, 0o700), os.Mkdir(t.Temp, 0o700))

@@ -125,7 +125,7 @@ func TestOwnObjects(t *testing.T) {
 }
 
 // A command that a killed process left in its tree ends when the next tree is made.
-func TestOpenEndsCommandsOfDeadProcess(t *testing.T) {
+func TestOpenEndsDeadCommands(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no process there can be found by its mark")
 	}
