@@ -67,11 +67,15 @@ func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	head, tail := process.Head{Max: maxOutput}, process.Tail{Max: maxOutput}
 	out := io.MultiWriter(&head, &tail)
 	env := repo.In(r.tree.Root, r.Env...).Env // a hook of git may have started ralph: it names the person's repository
+	mark := r.tree.Mark                       // an endless loop must not outlive a proof that is killed
 	for i, entry := range env {
 		env[i] = r.moved(entry)
+		if value, ok := strings.CutPrefix(entry, process.MarkVariable+"="); ok && value != "" {
+			mark = "" // the processes are those of a loop
+		}
 	}
 	exit, err := process.Run(ctx, process.Command{
-		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Wrap: r.wrap, Stdout: out, Stderr: out, Grace: grace,
+		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Mark: mark, Wrap: r.wrap, Stdout: out, Stderr: out, Grace: grace,
 	})
 	timedOut := errors.Is(err, errTimedOut)
 	if timedOut {

@@ -13,7 +13,8 @@
 //     worktrees of it changes. The throw-away tree is a repository of its own that borrows its objects; what
 //     is committed there is gone with it.
 //   - Folders are made with mode 0700 in ralph's home, which every sandbox hides from agents.
-//   - What a killed process leaves is removed by the next [Open] that is a minute later.
+//   - What a killed process leaves is removed by the next [Open] that is a minute later, which ends
+//     the commands with the mark of such a tree.
 //   - No hook and no filter of the repository runs: a file of Git LFS is a pointer. Submodules are
 //     empty.
 //

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/filelock"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 )
 
@@ -27,6 +28,8 @@ type Tree struct {
 	Root    string // of the work tree
 	Project string // the folder in it that is Config.Dir there
 	Temp    string // an empty folder beside it, for what commands need to write elsewhere
+	// Mark is that of the commands that run in it: see process.Command.
+	Mark string
 
 	git    repo.Git
 	folder string
@@ -120,7 +123,8 @@ func makeFolder(parent string) (*Tree, error) {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	t := &Tree{
-		Root: filepath.Join(folder, workDir), Temp: filepath.Join(folder, tempDir), folder: folder, lock: lock, commits: map[string]string{},
+		Root: filepath.Join(folder, workDir), Temp: filepath.Join(folder, tempDir), Mark: markOf(folder),
+		folder: folder, lock: lock, commits: map[string]string{},
 	}
 	if _, err = filelock.TryExclusive(lock); err == nil {
 		err = errors.Join(os.Mkdir(t.Root, 0o700), os.Mkdir(t.Temp, 0o700))
@@ -131,10 +135,17 @@ func makeFolder(parent string) (*Tree, error) {
 	return t, nil
 }
 
+// markOf is the mark of the commands of a tree.
+func markOf(folder string) string { return "scratch:" + folder }
+
+// grace is how long commands have to end whose process is gone.
+const grace = 500 * time.Millisecond
+
 // young is the age up to which a folder without a lock may be one that is being made.
 const young = time.Minute
 
-// sweep removes the trees of processes that are gone, as far as that is possible.
+// sweep removes the trees of processes that are gone, and ends the commands in them, as far as that
+// is possible.
 func sweep(parent string) {
 	entries, _ := os.ReadDir(parent) // what cannot be read now is removed another time
 	for _, entry := range entries {
@@ -149,6 +160,7 @@ func sweep(parent string) {
 		// The lock of a young one is left alone: its process may be about to take it.
 		if info, err := lock.Stat(); err == nil && time.Since(info.ModTime()) > young {
 			if alone, err := filelock.TryExclusive(lock); err == nil && alone {
+				_, _ = process.Sweep(context.Background(), markOf(folder), grace)
 				_ = removeAll(folder)
 			}
 		}

@@ -2,7 +2,9 @@ package scratch_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/filelock"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -179,4 +182,29 @@ func TestOwnObjects(t *testing.T) {
 		t.Errorf("the status is %q", got)
 	}
 	testgit.Must(t, made.Own(t.Context()))
+}
+
+// A command that a killed process left in its tree ends when the next tree is made, a minute later.
+func TestOpenEndsDeadCommands(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no process there can be found by its mark")
+	}
+	w, home := testgit.Born(t), t.TempDir()
+	dead := open(t, w.Dir, w.Head(), home)
+	testgit.Must(t, dead.Close())
+	folder := filepath.Dir(dead.Root)
+	testgit.Must(t, os.MkdirAll(folder, 0o700))
+	testgit.Must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
+	testgit.Must(t, os.Chtimes(filepath.Join(folder, "lock"), long, long))
+	orphan := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 >/dev/null 2>&1 &")
+	orphan.Env = append(os.Environ(), process.MarkVariable+"="+dead.Mark)
+	testgit.Must(t, orphan.Run())
+
+	open(t, w.Dir, w.Head(), home)
+	marked, err := process.Marked()
+	testgit.Must(t, err)
+	if left := marked[dead.Mark]; len(left) > 0 {
+		t.Errorf("%v still run", left)
+		_, _ = process.Sweep(t.Context(), dead.Mark, 0)
+	}
 }

@@ -45,7 +45,7 @@ func Classify(name string, content []byte) Class {
 		return Vendored
 	case slices.Contains(lockFiles, lower):
 		return Lock
-	case inside(snapshotFolders) || snapshotName.MatchString(lower) ||
+	case inside(snapshotFolders) || snapshotName.MatchString(lower),
 		inside(testFolders) && !codeExtension[ext] && (inside(outputFolders) || outputName.MatchString(lower)):
 		return Snapshot
 	case testConfigName.MatchString(lower) || testConfigPath.MatchString(name):

@@ -47,8 +47,7 @@ func (f *finder) configuration() {
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
 			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code):
 				f.add(event.FactTestConfig, s, i, f.red, "this chooses which tests run: "+shown)
-			case was != nil && s.class == fileclass.TestConfig && fewer.MatchString(" "+topFolder.ReplaceAllString(l.code, "$1")) &&
-				!harmless.MatchString(strings.TrimLeft(l.code, "\t @")):
+			case was != nil && s.class == fileclass.TestConfig && leavesTestsOut(l.code):
 				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)
 			}
 		}
@@ -64,6 +63,11 @@ func (f *finder) configuration() {
 			f.add(event.FactTestConfig, was, -1, false, "this file, which configures tests, is removed")
 		}
 	}
+}
+
+// leavesTestsOut reports whether a line of what configures tests may let fewer of them run.
+func leavesTestsOut(code string) bool {
+	return fewer.MatchString(" "+topFolder.ReplaceAllString(code, "$1")) && !harmless.MatchString(strings.TrimLeft(code, "\t @"))
 }
 
 // endsEarly reports whether an exit with 0 leaves out tests: in a function of Go that starts them,

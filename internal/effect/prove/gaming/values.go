@@ -246,8 +246,8 @@ func (t table) iterated() bool {
 	through := regexp.MustCompile(`\b(?:in|of|range|sorted|reversed|enumerate|list|zip|Object\.(?:entries|keys)|new Map)\b[\s(]*\*?(?:self\.|this\.|\w+\.)?` + name +
 		`(?:\.(?:items|iter|entries)\(|\s*[:){]|\s*$)|\b` + name + `\.(?:find|filter|reduce|forEach|map|some|iter|each|items|entries|into_iter|findLast)\b|for .*\bin\b.*\b` + name + `\b|\$\{` + name + `\[@\]`)
 	for i, l := range t.lines {
-		if l.indent >= 0 && strings.Contains(l.bare, t.name) && through.MatchString(l.bare) &&
-			!strings.HasPrefix(strings.TrimSpace(l.code), "if ") && !t.inverts(i) {
+		isLoop := l.indent >= 0 && strings.Contains(l.bare, t.name) && through.MatchString(l.bare) && !strings.HasPrefix(strings.TrimSpace(l.code), "if ")
+		if isLoop && !t.inverts(i) {
 			return true
 		}
 	}
