@@ -226,7 +226,8 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint,
 		Changed: s.Changes.Whole(), Edited: s.FileChanges.Unaccepted(), Questions: s.Questions.Unread(),
 	}
-	if ended.Status == event.StatusCompleted && s.Rules.Prove.Auto != "" { // journals of older versions have no strength
+	// Journals of older versions have no strength. A fleet has that of each of its tasks.
+	if ended.Status == event.StatusCompleted && s.Rules.Prove.Auto != "" && len(s.Fleet.Tasks) == 0 {
 		strength := s.Proof.Strength(&s.Verification, s.Rules)
 		ended.Strength = &strength
 	}
