@@ -56,6 +56,10 @@ func (p proof) noticed() string {
 	return fmt.Sprintf("the guardrails noticed %d of %s", p.Mutants.Killed, units.Quantity(p.valid, "mutant"))
 }
 
+// noSign are the facts that say nothing of guardrails which notice little: tests that are removed
+// and would pass on the work do not count against it.
+var noSign = map[event.FactKind]bool{event.FactErrorsHidden: true, event.FactTestsRemoved: true}
+
 // weak returns why the done is weak, if it is. A single mutant may do the same as the original.
 func (p proof) weak() (why []string) {
 	if p.HeldOut.Failed > 0 {
@@ -71,7 +75,7 @@ func (p proof) weak() (why []string) {
 		why = append(why, p.noticed())
 	} else if enough && p.percent() < half {
 		for _, f := range p.Facts {
-			if !f.Weakens && f.Kind != event.FactErrorsHidden {
+			if !f.Weakens && !noSign[f.Kind] {
 				why = append(why, p.noticed()+", and "+factText(f))
 			}
 		}
