@@ -171,7 +171,7 @@ func (p *Plan) check(e *cli.Env) []preflight.Finding {
 		Settings: settings, WorkDir: p.workDir, Branch: p.branch(e),
 		Worktree: p.Worktree != nil || p.worktree != nil, Stories: p.stories != nil, Ask: preflight.Asks(e),
 	}.Examine(e)...)
-	found = append(found, preflight.HeldOut(e.Home, e.Root(), settings.Sandbox.Mode, p.before.State.Rules.HeldOut)...)
+	found = append(found, preflight.HeldOut(e.Home, e.Root(), settings, p.before.State.Rules.HeldOut)...)
 	found = append(found, preflight.Required(e.Home, e.Root(), settings)...)
 	found = append(found, preflight.Refused("quota", checkQuotaKnown(p.when, settings))...)
 	if p.Worktree == nil || p.worktree != nil {

@@ -5,13 +5,15 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // HeldOut returns what a person should know of the held-out guardrails of a project: how many there
-// are, whether a sandbox of that mode keeps them from the agent, and that those a resumed loop had
-// are not here.
-func HeldOut(home, project, mode string, had int) []Finding {
+// are, whether the sandbox of the settings keeps them from the agent, and that those a resumed loop
+// had are not here.
+func HeldOut(home, project string, settings config.Settings, had int) []Finding {
+	mode := settings.Sandbox.Mode
 	all, err := holdout.All(home, project)
 	if err != nil {
 		return Refused("held out", err)
@@ -30,6 +32,9 @@ func HeldOut(home, project, mode string, had int) []Finding {
 			"another sandbox.mode keeps them apart"}}
 	case !boxed(mode):
 		return []Finding{{"held out", Warns, says + ", held out by convention: no sandbox keeps the agent from them", "--sandbox does"}}
+	}
+	if len(settings.SCM.Tasks) > 0 {
+		return []Finding{{"held out", Notes, says + ": all guardrails run in a sandbox, and git's hooks at a commit outside of it", ""}}
 	}
 	return []Finding{{"held out", Notes, says + ": all guardrails run in a sandbox", ""}}
 }

@@ -94,10 +94,14 @@ func TestHeldOutSaysWhat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for mode, convention := range map[string]bool{"": true, "none": true, "docker-sandbox": true, "auto": true, "bwrap": false, "podman": false} {
-		found := HeldOut(home, project, mode, 0)
+		found := HeldOut(home, project, config.Settings{Sandbox: config.Sandbox{Mode: mode}}, 0)
 		if len(found) != 1 || strings.Contains(found[0].Says, "by convention") != convention {
 			t.Errorf("sandbox %q: %+v", mode, found)
 		}
+	}
+	commits := config.Settings{Sandbox: config.Sandbox{Mode: "bwrap"}, SCM: config.SCM{Tasks: []string{"commit"}}}
+	if found := HeldOut(home, project, commits, 0); len(found) != 1 || !strings.Contains(found[0].Says, "git's hooks at a commit outside of it") {
+		t.Errorf("a loop that commits: %+v", found)
 	}
 }
 
