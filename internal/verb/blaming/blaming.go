@@ -119,7 +119,9 @@ func (v Blame) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	shown := tellIfLong(e, path)
 	a, lines, err := Lines(ctx, e, path, content, from, to)
+	shown()
 	switch {
 	case repo.Absent(err):
 		return cli.Refuse("'ralph blame' needs git and a repository", "blame %s: %w", e.Short(path), err)
@@ -136,6 +138,24 @@ func (v Blame) Run(ctx context.Context, e *cli.Env) error {
 	}
 	_, err = e.Stdout.Write(a.text(lines, e.RenderOptions(), e.Now()))
 	return err
+}
+
+// tellIfLong tells a person who has waited for a second what takes so long. Nothing else may print
+// until what it returns was called.
+func tellIfLong(e *cli.Env, path string) (end func()) {
+	ended, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-time.After(time.Second):
+			cli.Tell(e.Stderr, "following the lines of %s through all commits and loops; thousands of changed lines take minutes", e.Short(path))
+		case <-ended:
+		}
+	}()
+	return func() {
+		close(ended)
+		<-told
+	}
 }
 
 // split reads the target. A file whose name ends as a range comes first.
