@@ -14,6 +14,8 @@ const (
 	unnoticed = 20
 	// half is the percent of the mutants below which what looks like gaming is believed to be.
 	half = 50
+	// halfRemoved is that percent for tests that are gone.
+	halfRemoved = 40
 	// judging is how many mutants that build say that a done is weak, strengthening that it is
 	// strong.
 	judging       = 3
@@ -56,9 +58,17 @@ func (p proof) noticed() string {
 	return fmt.Sprintf("the guardrails noticed %d of %s", p.Mutants.Killed, units.Quantity(p.valid, "mutant"))
 }
 
-// noSign are the facts that say nothing of guardrails which notice little: tests that are removed
-// and would pass on the work do not count against it.
-var noSign = map[event.FactKind]bool{event.FactErrorsHidden: true, event.FactTestsRemoved: true}
+// believed is the percent of the mutants below which a fact that does not weaken a done by itself
+// does. Removed tests would pass on the work, so that they say less than other facts.
+func believed(k event.FactKind) int {
+	switch k {
+	case event.FactErrorsHidden:
+		return 0
+	case event.FactTestsRemoved:
+		return halfRemoved
+	}
+	return half
+}
 
 // weak returns why the done is weak, if it is. A single mutant may do the same as the original.
 func (p proof) weak() (why []string) {
@@ -73,9 +83,9 @@ func (p proof) weak() (why []string) {
 	enough := p.valid >= judging || p.all && p.valid > 1
 	if enough && p.percent() <= unnoticed {
 		why = append(why, p.noticed())
-	} else if enough && p.percent() < half {
+	} else if enough {
 		for _, f := range p.Facts {
-			if !f.Weakens && !noSign[f.Kind] {
+			if !f.Weakens && p.percent() < believed(f.Kind) {
 				why = append(why, p.noticed()+", and "+factText(f))
 			}
 		}
