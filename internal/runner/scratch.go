@@ -16,6 +16,7 @@ func (r *runner) scratchTree(ctx context.Context, commit string) (*executor.Scra
 	if err != nil {
 		return nil, err
 	}
+	env = append(env, tree.Ceiling())
 	t := &executor.ScratchTree{Dir: tree.Project, Logs: tree.Temp, Env: env, Close: tree.Close}
 	if r.wrapGuardrail() != nil {
 		wrap, closeBox, err := r.heldOutBox(ctx, tree)

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The proof of the guardrails: trials that take their time, of which a crash keeps the first ones.
+// The proof of the guardrails. A crash keeps the trials that were recorded before it.
 
 const (
 	// The guardrails are tried once for a claim, while no iteration is open, and the loop was not

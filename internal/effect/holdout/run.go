@@ -181,8 +181,9 @@ func (c *Config) ready(tree *scratch.Tree, g Guardrail, i int) (command string, 
 
 // environment is that of the commands. What they write elsewhere than in the tree goes with it.
 func (c *Config) environment(tree *scratch.Tree, wrap process.Wrap) []string {
+	env := append(slices.Clip(c.Env), tree.Ceiling())
 	if wrap != nil {
-		return c.Env
+		return env
 	}
-	return append(slices.Clip(c.Env), "TMPDIR="+tree.Temp)
+	return append(env, "TMPDIR="+tree.Temp)
 }

@@ -66,8 +66,9 @@ func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome,
 func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	head, tail := process.Head{Max: maxOutput}, process.Tail{Max: maxOutput}
 	out := io.MultiWriter(&head, &tail)
-	env := repo.In(r.tree.Root, r.Env...).Env // a hook of git may have started ralph: it names the person's repository
-	mark := r.tree.Mark                       // an endless loop must not outlive a proof that is killed
+	// A hook of git may have started ralph: it names the person's repository.
+	env := append(repo.In(r.tree.Root, r.Env...).Env, r.tree.Ceiling())
+	mark := r.tree.Mark // an endless loop must not outlive a proof that is killed
 	for i, entry := range env {
 		env[i] = r.moved(entry)
 		if value, ok := strings.CutPrefix(entry, process.MarkVariable+"="); ok && value != "" {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
@@ -42,6 +43,7 @@ type Tree struct {
 const (
 	// Folder is in ralph's home, and holds the trees.
 	Folder   = "scratch"
+	prefix   = "tree-" // of the names of trees
 	lockFile = "lock"
 	workDir  = "work"
 	tempDir  = "temp"
@@ -85,6 +87,7 @@ func open(ctx context.Context, c Config) (t *Tree, err error) {
 	}
 	t.Project = filepath.Join(t.Root, inside)
 	t.git = repo.In(t.Root, c.Env...).WithOwnIdentity()
+	t.git.Env = append(t.git.Env, t.Ceiling())
 	t.git.Limit = writeTime
 	if err = t.fill(ctx, common, format, c.Tree); err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -114,7 +117,7 @@ func makeFolder(parent string) (*Tree, error) {
 		return nil, err
 	}
 	sweep(parent)
-	folder, err := os.MkdirTemp(parent, "tree-")
+	folder, err := os.MkdirTemp(parent, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +152,9 @@ const young = time.Minute
 func sweep(parent string) {
 	entries, _ := os.ReadDir(parent) // what cannot be read now is removed another time
 	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), prefix) || !entry.IsDir() {
+			continue
+		}
 		folder := filepath.Join(parent, entry.Name())
 		lock, err := safefile.OpenFile(filepath.Join(folder, lockFile), os.O_RDWR, 0)
 		if err != nil {
@@ -267,6 +273,10 @@ func (t *Tree) Own(ctx context.Context) error {
 	}
 	return os.Remove(borrowed)
 }
+
+// Ceiling is the variable with which git finds no repository above the tree. What runs there may
+// break that of the tree, and the next one may be a person's, around ralph's home.
+func (t *Tree) Ceiling() string { return "GIT_CEILING_DIRECTORIES=" + t.folder }
 
 // Git returns the git of the tree, for facts about the states that it has.
 func (t *Tree) Git() repo.Git { return t.git }

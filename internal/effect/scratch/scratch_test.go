@@ -208,3 +208,35 @@ func TestOpenEndsDeadCommands(t *testing.T) {
 		_, _ = process.Sweep(t.Context(), dead.Mark, 0)
 	}
 }
+
+// A tree whose repository was broken is never taken for a part of one around ralph's home.
+func TestResetStaysInTree(t *testing.T) {
+	w := testgit.Born(t)
+	made := open(t, w.Dir, w.Head(), w.At("home").Dir)
+	w.Write("a", "a person's change")
+	w.Write("new", "a person's file")
+	now, err := keep.FilesNow(t.Context(), w.Dir)
+	testgit.Must(t, err)
+	testgit.Must(t, os.Remove(filepath.Join(made.Root, ".git", "HEAD")))
+	for _, tree := range []string{w.Head(), now} {
+		if err := made.Reset(t.Context(), tree); err == nil {
+			t.Error("no error")
+		}
+	}
+	w.Write("b", "")
+	if a, added := w.Content("a"), w.Content("new"); a != "a person's change" || added != "a person's file" {
+		t.Errorf("the repository around it has %q and %q", a, added)
+	}
+}
+
+// What ralph has not made there stays.
+func TestSweepLeavesOtherFolders(t *testing.T) {
+	w, home := testgit.Born(t), t.TempDir()
+	other := filepath.Join(home, scratch.Folder, "notes")
+	testgit.Must(t, os.MkdirAll(other, 0o700))
+	testgit.Must(t, os.Chtimes(other, long, long))
+	open(t, w.Dir, w.Head(), home)
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("a folder of a person is gone: %v", err)
+	}
+}

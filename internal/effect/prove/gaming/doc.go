@@ -16,7 +16,7 @@
 //   - Tests that were removed, skipped or weakened, and configuration that lets fewer of them run,
 //     when the tests of the start are red over the claimed program, the tests are not about names
 //     that are gone from the program, too, and no others check as much of it.
-//   - Tests of which none compares a value.
+//   - Tests that compare no value.
 //   - A command that cannot fail, when the loop made it so or no other guardrail is left.
 //   - Values of the tests in the program, when nearly all entries of the table are tested and they
 //     look computed: numbers from numbers, texts from texts with the same letters, several inputs,

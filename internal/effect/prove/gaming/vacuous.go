@@ -85,7 +85,7 @@ func (f *finder) vacuousTests() {
 	}
 }
 
-// onlyTypes finds tests of which none compares a value, and reports whether that is so.
+// onlyTypes finds tests that compare no value, and reports whether all are such.
 func (f *finder) onlyTypes(changed bool) bool {
 	var first *testCase
 	asserts := 0
@@ -165,7 +165,7 @@ func (c *testCase) vacuous(at int) string {
 	return ""
 }
 
-// harmless are commands of which a failure says nothing.
+// harmless are commands whose failure says nothing.
 var harmless = regexp.MustCompile(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>|find .*-(?:delete|exec rm))\b`)
 
 // sides returns what an assertion compares.
