@@ -1,0 +1,63 @@
+// Package keys names what a pool stores. No other package spells a key.
+//
+//	loops/ID/log/N            a chunk of the journal: package chunk
+//	loops/ID/tree/N           files of the loop and of its repository, in parts
+//	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
+//	loops/ID/inbox/ULID       a command for the loop
+//	loops/ID/view             what the loop is doing: derived, written by its host
+//	hosts/H/beat              when the host was last heard of
+//	hosts/H/bell              rings when a command waits for a loop of the host
+//	queue/PRIORITY/ULID       a specification; its loop has the same ID
+//	accounts/A                what an account has used, over all hosts
+package keys
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The prefixes of lists.
+const (
+	Loops    = "loops/"
+	Hosts    = "hosts/"
+	Queue    = "queue/"
+	Accounts = "accounts/"
+)
+
+// Chunk is the key of chunk n of a loop's log, from 0.
+func Chunk(loop string, n uint64) string { return fmt.Sprintf("%s%012d", Log(loop), n) }
+
+// Log is the prefix of a loop's chunks.
+func Log(loop string) string { return Loops + loop + "/log/" }
+
+// ChunkNumber is the number in the key of a chunk.
+func ChunkNumber(key string) (n uint64, ok bool) {
+	_, number, found := strings.Cut(key, "/log/")
+	n, err := strconv.ParseUint(number, 10, 64)
+	return n, found && err == nil
+}
+
+// Tree is the key of the files that belong to chunk n.
+func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%s/tree/%012d", Loops, loop, n) }
+
+// Blob is the key of a text of the journal.
+func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }
+
+// Inbox is the prefix of a loop's commands.
+func Inbox(loop string) string { return Loops + loop + "/inbox/" }
+
+// View is the key of what a loop is doing.
+func View(loop string) string { return Loops + loop + "/view" }
+
+// Beat is the key of a host's last sign of life.
+func Beat(host string) string { return Hosts + host + "/beat" }
+
+// Bell is the key that a command rings.
+func Bell(host string) string { return Hosts + host + "/bell" }
+
+// Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
+func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }
+
+// Account is the key of what an account has used.
+func Account(name string) string { return Accounts + name }
