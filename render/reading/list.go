@@ -72,9 +72,6 @@ type List struct {
 	projector.Reviewed
 }
 
-// Done reports whether every item is decided.
-func (l *List) Done() bool { return l.Decided == l.Total }
-
 // Item returns the item whose id begins with a word; nil if there is none, or several.
 func (l *List) Item(id string) (found *Item) {
 	for i := range l.Items {
@@ -243,7 +240,7 @@ func New(name string, s *event.Strength, changes []Change, unknown string) List 
 }
 
 func (l *List) count() {
-	l.Reviewed = projector.Reviewed{Total: len(l.Items)}
+	l.Reviewed = projector.Reviewed{Total: len(l.Items), FilesUnknown: l.Unknown != ""}
 	for i := range l.Items {
 		if !l.Items[i].Open() {
 			l.Decided++

@@ -104,7 +104,7 @@ func TestOrderOfList(t *testing.T) {
 	if l.String() != "reviewed 0 of 8" || l.Items[0].Diff != "-\treturn 2\n+\treturn 3" {
 		t.Errorf("%s, %q", l, l.Items[0].Diff)
 	}
-	if unknown := New("demo", nil, nil, "there is no repository"); len(unknown.Items) != 0 || unknown.Unknown == "" {
+	if unknown := New("demo", nil, nil, "there is no repository"); len(unknown.Items) != 0 || unknown.Unknown == "" || unknown.Done() {
 		t.Errorf("%+v", unknown)
 	}
 }

@@ -31,7 +31,8 @@ function take(next) {
 
 function draw() {
   const item = current();
-  const progress = list.items.length ? `reviewed ${list.reviewed} of ${list.of}` : "nothing to read";
+  const progress = list.items.length ? `reviewed ${list.reviewed} of ${list.of}${list.filesUnknown ? " that are known" : ""}`
+    : list.unknown ? "" : "nothing to read";
   get("progress").textContent = list.done && list.items.length ? `${progress}, all is decided` : progress;
   get("unknown").hidden = !list.unknown;
   get("unknown").textContent = `Which files changed is not known: ${list.unknown}`;
