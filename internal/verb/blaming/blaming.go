@@ -66,7 +66,8 @@ type Origin struct {
 	// wrote it), patch (the same change), lines (a run of the same lines), note, trace or git.
 	How string `json:"how,omitempty"`
 	Why string `json:"why,omitempty"` // it is not known, or what is known besides
-	// Verified says that a journal or the work trees that are kept show it.
+	// Verified says that a journal, work trees that are kept for one, or git show it. A note never
+	// does: the refs of its loop say that there was such an iteration, not which commits it made.
 	Verified bool        `json:"verified"`
 	Commit   *CommitPart `json:"commit,omitempty"` // that has the lines; absent if none has
 	Loop     *LoopPart   `json:"loop,omitempty"`
@@ -257,7 +258,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 			continue
 		}
 		last = found
-		a.Ranges = append(a.Ranges, Range{at, at, found.describe(ctx, h)})
+		a.Ranges = append(a.Ranges, Range{at, at, found.describe(h.noted)})
 	}
 	return a, lines, nil
 }
@@ -305,7 +306,7 @@ func (h *history) find(ctx context.Context, e *cli.Env) (loops []*provenance.Loo
 func isAlive(s registry.Status) bool { return s.Live.Alive }
 
 // describe says what is known in full.
-func (o origin) describe(ctx context.Context, h *history) Origin {
+func (o origin) describe(noted map[*provenance.Loop]bool) Origin {
 	d := Origin{How: o.how}
 	if o.commit != nil {
 		d.Commit = &CommitPart{o.commit.sha, word(o.commit.name), word(o.commit.email), time.Unix(o.commit.at, 0).UTC(), word(o.commit.subject)}
@@ -325,17 +326,11 @@ func (o origin) describe(ctx context.Context, h *history) Origin {
 		if o.how == "" {
 			d.How = "snapshot"
 		}
-		if o.note != nil {
-			d.By, d.How, d.Verified = byNote, "note", o.by.Before.Commit != "" && h.agrees(ctx, o)
+		if noted[o.by.Loop] {
+			d.By, d.How, d.Verified = byNote, "note", false
 		}
 	}
 	return d
-}
-
-// agrees reports whether the work tree that a ref keeps is one on which the commit could be made.
-func (h *history) agrees(ctx context.Context, o origin) bool {
-	head := h.headOf(o.by.Before)
-	return o.commit != nil && head != "" && head != o.commit.sha && h.isOlder(ctx, head, o.commit.sha)
 }
 
 func (o origin) part() *LoopPart {

@@ -91,7 +91,7 @@ func (h *history) findDoubtful(ctx context.Context) error {
 		}
 		var wanted []string
 		for sha, did := range h.reflogOf(ctx, root) {
-			if repo.Writes(did) && h.made[sha].by == nil {
+			if repo.Writes(did) && h.made[sha] == nil {
 				wanted = append(wanted, sha)
 			}
 		}

@@ -34,12 +34,6 @@ type commit struct {
 	body        string
 }
 
-// made is a commit that an iteration made.
-type made struct {
-	by   *provenance.Iteration
-	note *provenance.Note // set if only a note says so
-}
-
 // A history is that of a repository, with the work trees of loops as commits that no ref names.
 type history struct {
 	memory
@@ -48,9 +42,11 @@ type history struct {
 	objects string
 	head    string // empty before the first commit
 	loops   []*provenance.Loop
-	since   int64             // when the first of them began, in seconds; no earlier commit is of a loop
-	chains  map[string]*chain // by the root of the work tree
-	made    map[string]made
+	since   int64                            // when the first of them began, in seconds; no earlier commit is of a loop
+	chains  map[string]*chain                // by the root of the work tree
+	made    map[string]*provenance.Iteration // by commit
+	// noted are the loops whose journals are not here: only notes tell of them.
+	noted map[*provenance.Loop]bool
 	// disputed are commits whose notes name several iterations.
 	disputed map[string]bool
 	shallow  map[string]bool // commits whose parents a shallow clone does not have
@@ -125,7 +121,7 @@ func (h *history) readShallow(gitDir string) error {
 
 func newHistory(root string) *history {
 	return &history{
-		root: root, chains: map[string]*chain{}, made: map[string]made{}, disputed: map[string]bool{}, shallow: map[string]bool{},
+		root: root, chains: map[string]*chain{}, made: map[string]*provenance.Iteration{}, noted: map[*provenance.Loop]bool{}, disputed: map[string]bool{}, shallow: map[string]bool{},
 		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
 		memory: memory{
 			commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
@@ -165,7 +161,7 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 			h.loops = append(h.loops, l.ForkOf)
 		}
 	}
-	more, err := h.noted(ctx, notes, known)
+	more, err := h.fromNotes(ctx, notes, known)
 	if err != nil {
 		return err
 	}
@@ -211,19 +207,19 @@ func (h *history) take(l *provenance.Loop) (any bool) {
 		i.Commits = slices.DeleteFunc(i.Commits, func(c provenance.Commit) bool { return h.commits[c.SHA] == nil })
 		for _, c := range i.Commits {
 			any = true
-			h.made[c.SHA] = made{by: i}
+			h.made[c.SHA] = i
 		}
 	}
 	return any
 }
 
-// noted makes loops of the notes about loops whose journals are not here.
-func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note, known map[string]bool) ([]*provenance.Loop, error) {
+// fromNotes makes loops of the notes about loops whose journals are not here.
+func (h *history) fromNotes(ctx context.Context, notes map[string][]provenance.Note, known map[string]bool) ([]*provenance.Loop, error) {
 	loops := map[string]*provenance.Loop{}
 	iterations := map[string]*provenance.Iteration{}
 	for _, sha := range slices.Sorted(maps.Keys(notes)) {
 		about := h.commits[sha]
-		if about != nil && h.made[sha].by == nil && severalSay(notes[sha], known) {
+		if about != nil && h.made[sha] == nil && severalSay(notes[sha], known) {
 			h.disputed[sha] = true
 		}
 		if about == nil || len(notes[sha]) != 1 || known[notes[sha][0].Loop] {
@@ -233,7 +229,7 @@ func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note,
 		l := loops[n.Loop]
 		if l == nil {
 			l = &provenance.Loop{ID: n.Loop, Name: n.Name}
-			loops[n.Loop] = l
+			loops[n.Loop], h.noted[l] = l, true
 		}
 		key := fmt.Sprint(n.Loop, " ", n.Iteration)
 		i := iterations[key]
@@ -244,7 +240,7 @@ func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note,
 		}
 		i.Ended = later(i.Ended, time.Unix(about.at, 0))
 		i.Commits = append(i.Commits, provenance.Commit{SHA: sha, Seq: n.Seq, At: time.Unix(about.at, 0)})
-		h.made[sha] = made{i, &n}
+		h.made[sha] = i
 	}
 	var all []*provenance.Loop
 	for _, id := range slices.Sorted(maps.Keys(loops)) {
@@ -264,22 +260,43 @@ func severalSay(all []provenance.Note, known map[string]bool) bool {
 	return len(all) > 1 && slices.ContainsFunc(all, func(n provenance.Note) bool { return !known[n.Loop] })
 }
 
-// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep.
+// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep. The
+// times of git are whole seconds: what followed in the same one is put after it.
 func (h *history) keptOf(ctx context.Context, l *provenance.Loop) error {
-	for _, i := range l.Iterations {
-		if _, err := h.git.Read(ctx, "check-ref-format", "refs/ralph/"+l.ID); err != nil {
-			return nil
+	if _, err := h.git.Read(ctx, "check-ref-format", "refs/ralph/"+l.ID); err != nil {
+		return nil
+	}
+	var last time.Time
+	next := func(at time.Time) time.Time {
+		if at.Unix() == last.Unix() {
+			at = last.Add(1)
 		}
-		ref := "refs/ralph/" + l.ID + "/iteration-" + strconv.Itoa(i.N)
-		sha, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+		last = at
+		return at
+	}
+	kept := func(name string) (t provenance.Tree, err error) {
+		sha, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", "refs/ralph/"+l.ID+"/"+name+"^{commit}")
 		if err != nil {
-			continue
+			return t, nil // it is not kept
 		}
 		if err := h.read(ctx, []string{sha}); err != nil {
+			return t, err
+		}
+		return provenance.Tree{Commit: sha, At: next(time.Unix(h.commits[sha].at, 0))}, nil
+	}
+	for _, i := range l.Iterations {
+		var err error
+		if i.Before, err = kept("iteration-" + strconv.Itoa(i.N)); err != nil {
 			return err
 		}
-		i.Began = time.Unix(h.commits[sha].at, 0)
-		i.Before = provenance.Tree{Commit: sha, At: i.Began}
+		i.Began = i.Before.At
+		slices.SortFunc(i.Commits, func(a, b provenance.Commit) int { return a.At.Compare(b.At) })
+		for n := range i.Commits {
+			i.Commits[n].At = next(i.Commits[n].At)
+		}
+		if i.After, err = kept("iteration-" + strconv.Itoa(i.N) + "-end"); err != nil {
+			return err
+		}
 	}
 	return nil
 }

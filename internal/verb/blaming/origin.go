@@ -15,9 +15,8 @@ import (
 // An origin is what is known of who wrote a line.
 type origin struct {
 	by      *provenance.Iteration
-	note    *provenance.Note // set if only a note says so
-	trace   *Trace           // set if a record of Agent Trace says it
-	commit  *commit          // of a person, or the one that has the line now; nil if it is not committed
+	trace   *Trace  // set if a record of Agent Trace says it
+	commit  *commit // of a person, or the one that has the line now; nil if it is not committed
 	how     string
 	unknown bool
 }
@@ -53,8 +52,8 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		}
 		return origin{commit: c, unknown: true, how: "there or before: this clone is shallow, and 'git fetch --unshallow' brings the rest"}, nil
 	}
-	if m, ok := o.made[b.commit]; ok {
-		return o.ofMade(ctx, c, m, b, left)
+	if by, ok := o.made[b.commit]; ok {
+		return o.ofMade(ctx, c, by, b, left)
 	}
 	if c.at < o.since && !o.disputed[c.sha] {
 		if found, ok, err := o.ofTrace(ctx, c, b, 0); ok || err != nil {
@@ -104,15 +103,15 @@ func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, paren
 
 // ofMade traces a line of a commit that an iteration made: it may have been in the work tree
 // before.
-func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left int) (origin, error) {
-	here := origin{by: m.by, note: m.note, commit: c, how: "commit"}
-	chain := o.chainOf(m.by)
-	at, known := chain.before[m.by]
+func (o *origins) ofMade(ctx context.Context, c *commit, by *provenance.Iteration, b blamed, left int) (origin, error) {
+	here := origin{by: by, commit: c, how: "commit"}
+	chain := o.chainOf(by)
+	at, known := chain.before[by]
 	if !known {
-		if m.note != nil { // which is all that the note says
+		if o.noted[by.Loop] { // which is all that the note says
 			return o.unlessMoved(ctx, here, b, c.parents, left)
 		}
-		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", m.by.N, m.by.Loop.Name)
+		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", by.N, by.Loop.Name)
 		return here, nil
 	}
 	step := chain.steps[at]
