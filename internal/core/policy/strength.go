@@ -96,6 +96,12 @@ func (p proof) weak() (why []string) {
 	return why
 }
 
+// recorded reports whether the loop rewrote recorded output as a whole, and nothing that it could
+// not write supports the done: what it recorded notices each change of the program, right or wrong.
+func (p proof) recorded() bool {
+	return p.HeldOut.Passed == 0 && slices.ContainsFunc(p.Facts, func(f event.GamingFact) bool { return f.Kind == event.FactSnapshots })
+}
+
 // missing returns what a strong done lacks, what decides first.
 func (p proof) missing(r event.ProveRules) (why []string) {
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -120,6 +126,9 @@ func (p proof) missing(r event.ProveRules) (why []string) {
 	}
 	if len(p.Guardrails) > 0 && !seen(event.Proved) && !seen(event.ProvedAtStart) {
 		say("no guardrail was seen to fail")
+	}
+	if p.recorded() {
+		say("the loop rewrote recorded output as a whole, and what the guardrails notice may be a difference from that alone")
 	}
 	if len(why) == 0 {
 		return nil
