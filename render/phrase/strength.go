@@ -55,5 +55,8 @@ func proofEnded(p event.ProofEnded, _ Known) Phrase {
 	if len(p.Why) > 0 {
 		said.Why = p.Why[0]
 	}
+	if p.Unpublished != "" {
+		said.Tone, said.Why = ToneWarning, "the pull request does not say it: "+p.Unpublished
+	}
 	return said
 }

@@ -3,12 +3,16 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/forge"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -18,10 +22,11 @@ type provePlan struct {
 	known event.Strength
 	tried []event.ProofTried // by a runner that died
 	head  string             // of the repository before the first iteration
+	made  *policy.PullRequest
 }
 
 func planProof(s *loopstate.State) provePlan {
-	p := provePlan{rules: s.Rules.Prove, known: s.Proof.Known(&s.Verification, s.Rules), tried: s.Proof.Tried}
+	p := provePlan{rules: s.Rules.Prove, known: s.Proof.Known(&s.Verification, s.Rules), tried: s.Proof.Tried, made: s.Lifecycle.PullRequest}
 	for _, r := range s.Changes.Repos {
 		if r.Before.Root == "." || filepath.IsAbs(r.Before.Root) {
 			p.head = r.Before.Head
@@ -36,9 +41,35 @@ func (x *Executor) prove(ctx context.Context, d event.Decided, p provePlan, caus
 	ended := event.ProofEnded{Strength: x.redactStrength(strength)}
 	if err != nil {
 		ended.Error = err.Error()
+	} else {
+		ended.Unpublished = x.publishStrength(ctx, p.made, ended.Strength)
 	}
 	x.deliver(ended, d.Iteration, cause)
 }
+
+// publishStrength adds what supports the work to the text of the pull request that the loop made,
+// of several to the last one, and returns why it could not.
+func (x *Executor) publishStrength(ctx context.Context, made *policy.PullRequest, s event.Strength) (problem string) {
+	if made == nil || made.URL == "" || !x.cfg.SCM.Publishes() || ctx.Err() != nil {
+		return ""
+	}
+	branch, address := repo.Branch(ctx, x.cfg.Project), made.URL
+	if n := len(made.Stack); n > 0 {
+		branch, address = made.Stack[n-1].Branch, made.Stack[n-1].URL
+	}
+	text := fmt.Sprintf("## Strength\n\n%s: %s", s.Grade, s)
+	for _, why := range s.Why[:min(len(s.Why), maxReasons)] {
+		text += "\n- " + units.Cut(oneLine(why), maxCommand)
+	}
+	at := forge.Place{Dir: x.cfg.Project, Env: x.cfg.Env, Remotes: repo.Remotes(ctx, x.cfg.Project, x.cfg.Env...)}
+	if err := at.AddStrength(ctx, branch, len(made.Stack) > 0, address, x.masked(text)); err != nil && ctx.Err() == nil {
+		return x.masked(err.Error())
+	}
+	return ""
+}
+
+// maxReasons is how many reasons of the strength a pull request has.
+const maxReasons = 5
 
 func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePlan, cause event.Seq) (event.Strength, error) {
 	if x.cfg.Home == "" {
