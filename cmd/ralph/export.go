@@ -24,7 +24,8 @@ type exportVerb struct {
 
 // Help shows examples.
 func (exportVerb) Help() string {
-	return cli.Examples("ralph export demo", "ralph export demo -o /media/stick/demo.ralph", "ralph export demo --move", "ralph export demo --held-out -o ../demo.ralph", "ralph export demo --undo")
+	return cli.Examples("ralph export demo", "ralph export demo -o /media/stick/demo.ralph", "ralph export demo --move",
+		"ralph export demo --held-out -o ../demo.ralph", "ralph export demo --undo")
 }
 
 // Run writes the loop's folder and the repository's history to one file, for another machine.

@@ -216,7 +216,7 @@ type ProofEnded struct {
 	Strength
 	// Error is why nothing was tried.
 	Error string `json:"error,omitempty"`
-	// Unpublished is why the text of the loop's pull request does not say it; empty if it does, or if
-	// there is none.
+	// Unpublished is why the text of the loop's pull request does not say it; empty if it does, or
+	// if there is none.
 	Unpublished string `json:"unpublished,omitempty"`
 }

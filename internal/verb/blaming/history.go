@@ -121,7 +121,8 @@ func (h *history) readShallow(gitDir string) error {
 
 func newHistory(root string) *history {
 	return &history{
-		root: root, chains: map[string]*chain{}, made: map[string]*provenance.Iteration{}, noted: map[*provenance.Loop]bool{}, disputed: map[string]bool{}, shallow: map[string]bool{},
+		root: root, chains: map[string]*chain{}, made: map[string]*provenance.Iteration{}, noted: map[*provenance.Loop]bool{},
+		disputed: map[string]bool{}, shallow: map[string]bool{},
 		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
 		memory: memory{
 			commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
@@ -260,8 +261,8 @@ func severalSay(all []provenance.Note, known map[string]bool) bool {
 	return len(all) > 1 && slices.ContainsFunc(all, func(n provenance.Note) bool { return !known[n.Loop] })
 }
 
-// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep. The
-// times of git are whole seconds: what followed in the same one is put after it.
+// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep. Git
+// counts in seconds: what followed in the same one is put after it.
 func (h *history) keptOf(ctx context.Context, l *provenance.Loop) error {
 	if _, err := h.git.Read(ctx, "check-ref-format", "refs/ralph/"+l.ID); err != nil {
 		return nil

@@ -155,7 +155,7 @@ func (s *stage) keep(e *cli.Env, store holdout.Store, project string) error {
 	}
 	for n, g := range all {
 		var paths []string
-		if files := filepath.Join(s.root.Name(), s.path(g.Name, "files")); isFolder(files) {
+		if files := filepath.Join(s.root.Name(), s.path(g.Name, "files")); cli.Exists(files) {
 			paths = []string{files}
 		}
 		g.Files = nil // those that are there count
@@ -168,11 +168,6 @@ func (s *stage) keep(e *cli.Env, store holdout.Store, project string) error {
 		cli.Tell(e.Stderr, "%s is held out here, with %s: %s", g.Name, units.Quantity(len(g.Files), "file"), cli.Clean(strings.TrimSpace(g.Command)))
 	}
 	return nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
 }
 
 // missed tells of those that the loop had and the project has not got.
