@@ -60,7 +60,7 @@ var (
 	inlineShell = regexp.MustCompile(`^(?:ba|da|z)?sh\s+-\w*c\s+(?:"([^"]*)"|'([^']*)')`)
 	stopOnError = regexp.MustCompile(`(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e\w*$|^\s*set -o errexit`)
 	canFail     = regexp.MustCompile(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit\b[^|;&]*[1-9$]|return\b[^|;&]*[1-9$])|\bfail\w*\b|\bdie\b`)
-	swallowing  = regexp.MustCompile(`[^|]\|\s*(?:tee|cat|head|tail)\b[^|]*$`)
+	swallowing  = regexp.MustCompile(`[^|]\|\s*(?:tee|cat|head|tail|sed|sort|uniq|tr|cut)\b[^|]*$|^[^!|]*\b(?:sh|bash|make|python\d?|pytest|go test|npm|node|cargo)\b[^|]*\|\s*grep\s+-\w*v\w*\b[^|]*$`)
 	exitTrap    = regexp.MustCompile(`\btrap\s+["'](?:[^"']*;)?\s*exit 0`)
 )
 

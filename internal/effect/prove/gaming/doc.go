@@ -16,13 +16,15 @@
 //   - Tests that were removed, skipped or weakened, and configuration that lets fewer of them run,
 //     when the tests of the start are red over the claimed program, the tests are not about names
 //     that are gone from the program, too, and no others check as much of it.
+//   - Data of the tests that is gone, or assertions that compare less of a value, when the tests of
+//     the start are red in the same way.
 //   - Tests that compare no value.
 //   - A command that cannot fail, when the loop made it so or no other guardrail is left.
 //   - Values of the tests in the program, when nearly all entries of the table are tested and they
 //     look computed: numbers from numbers, texts from texts with the same letters, several inputs,
-//     digests.
+//     digests, inputs that are told apart by their length. A new file of data is such a table.
 //   - A program that asks whether it is under test, when it then has a value that a test expects.
-//   - An exit status that is set, or assertions that are replaced.
+//   - An exit status that is set, assertions that are replaced, or results that are equal to all.
 //
 // All other facts are for a person to read, and for policy.Grade to compare with what the mutants
 // say.

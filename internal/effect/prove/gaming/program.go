@@ -33,6 +33,11 @@ func (f *finder) programs() {
 		for _, i := range c.asserts {
 			addValues(c.lines[i].code, expected)
 		}
+		for i := c.from + 1; i < c.to; i++ {
+			if tableRow.MatchString(c.lines[i].code) || mapEntry.MatchString(c.lines[i].code) {
+				addValues(c.lines[i].code, expected)
+			}
+		}
 	}
 	for _, s := range f.claimed {
 		if s.class != fileclass.Program {
@@ -48,13 +53,47 @@ func (f *finder) programs() {
 			switch {
 			case asks:
 				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
+			case atEnd.MatchString(l.code) && endsWithZero.MatchString(s.text):
+				f.add(event.FactTestConfig, s, i, true, "the program sets its exit status when it ends: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
+			case f.equalsAll(s, i):
+				f.add(event.FactTestAware, s, i, true, "what this makes is equal to other values, and no test names it: "+shown)
 			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 				f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 			}
 		}
 	}
+}
+
+var (
+	atEnd        = regexp.MustCompile(`\batexit\.register\(|\bprocess\.on\(\s*['"](?:exit|beforeExit)['"]`)
+	endsWithZero = regexp.MustCompile(`\b_exit\(\s*0|\batexit\.register\(\s*os\._exit|\bexitCode\s*=\s*0|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)`)
+	equalMethod  = regexp.MustCompile(`\bdef\s+(?:__eq__|==|eql\?)\s*\(|\bboolean equals\(Object\b|\bbool Equals\(object\b|\bfun equals\(other: Any\b`)
+	ofItself     = regexp.MustCompile(`\b(?:self|this|super|__class__)\b|@\w`)
+	classHeader  = regexp.MustCompile(`\bclass\s+(\w+)`)
+)
+
+// equalsAll reports whether a line begins a method that compares without a look at its own object
+// or class, in a class that no test names.
+func (f *finder) equalsAll(s *source, at int) bool {
+	if !equalMethod.MatchString(s.lines[at].bare) {
+		return false
+	}
+	own := ""
+	for i := at - 1; i >= 0 && own == ""; i-- {
+		if m := classHeader.FindStringSubmatch(s.lines[i].bare); m != nil && s.lines[i].indent < s.lines[at].indent {
+			own = m[1]
+		}
+	}
+	words := map[string]bool{}
+	for i := at + 1; i < s.blockEnd(at); i++ {
+		if ofItself.MatchString(s.lines[i].bare) {
+			return false
+		}
+		wordsOf(s.lines[i].bare, words)
+	}
+	return own != "" && !words[own] && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
 }
 
 // codeAfter returns the next line with code.
@@ -158,15 +197,25 @@ func (f *finder) says(text string) bool {
 	})
 }
 
-// snapshots finds recorded outputs that were rewritten as a whole.
+// snapshots finds recorded outputs that were rewritten as a whole, and data of tests that is gone.
 func (f *finder) snapshots() {
+	var now strings.Builder
+	for _, s := range f.claimed {
+		if s.class == fileclass.Test || s.class == fileclass.Snapshot {
+			now.WriteString(normal(s.text))
+		}
+	}
+	for _, was := range f.start {
+		if was.class == fileclass.Snapshot || was.class == fileclass.Test && !isScript(was) && dialects[was.ext].header == nil {
+			f.lostData(was, now.String())
+		}
+	}
 	for _, s := range f.claimed {
 		was := find(f.start, s.path)
 		if s.class != fileclass.Snapshot || was == nil || was.text == s.text {
 			continue
 		}
-		old, count := linesOf(was), 0
-		same := 0
+		old, count, same := was.code(), 0, 0
 		for i := range s.lines {
 			if s.lines[i].indent >= 0 {
 				count++
@@ -175,16 +224,45 @@ func (f *finder) snapshots() {
 				}
 			}
 		}
-		delete(old, "")
-		lost := 2*count < len(old)
 		failures := failureText.MatchString(s.text) && !failureText.MatchString(was.text) && !f.says(failureText.FindString(s.text))
 		switch {
-		case lost:
-			f.add(event.FactSnapshots, s, -1, f.red, fmt.Sprintf("the recorded output had %d lines and has %d", len(old), count))
 		case failures:
 			f.add(event.FactSnapshots, s, -1, f.red, "the recorded output is one of a failure now")
-		case len(old) > 1 && 5*same <= count:
+		case 2*count >= len(old) && len(old) > 1 && 5*same <= count:
 			f.add(event.FactSnapshots, s, -1, false, fmt.Sprintf("the recorded output was rewritten: %d of %d lines are as before", same, count))
 		}
 	}
+}
+
+// lostData says that data of the tests is removed, or has lost most of its lines, where they are in
+// no other file of the tests.
+func (f *finder) lostData(was *source, now string) {
+	is := find(f.claimed, was.path)
+	lines, remain := was.code(), 0
+	for l := range lines {
+		if strings.Contains(now, l) {
+			remain++
+		}
+	}
+	text := "the data of tests is removed"
+	if is != nil {
+		remain = max(remain, len(is.code()))
+		text = fmt.Sprintf("the data of tests had %d lines and has %d", len(lines), len(is.code()))
+	}
+	if len(lines) == 0 || 2*remain >= len(lines) {
+		return
+	}
+	// The tests have other values instead, or what they were about is gone.
+	replaced := len(f.weightNow[""].values) > len(f.weightBefore[""].values)
+	about := slices.ContainsFunc(f.before, func(c *testCase) bool {
+		return strings.Contains(c.text, path.Base(was.path)) && f.aboutRemoved(c)
+	})
+	f.add(event.FactSnapshots, was, -1, f.red && !replaced && !about, text)
+}
+
+// code returns the lines that are no comment.
+func (s *source) code() map[string]bool {
+	lines := linesOf(s)
+	delete(lines, "")
+	return lines
 }
