@@ -48,6 +48,10 @@ func (f *finder) programs() {
 			switch {
 			case asks:
 				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
+			case endsProcess.MatchString(l.bare) && s.nearBefore(i, 8, atTheEnd):
+				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
+			case s.equalsAll(i):
+				f.add(event.FactTestAware, s, i, true, "this compares with a value that it does not look at: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
 			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
@@ -55,6 +59,34 @@ func (f *finder) programs() {
 			}
 		}
 	}
+}
+
+var (
+	endsProcess = regexp.MustCompile(`\bos\._exit\(\s*0?\s*\)|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b`)
+	atTheEnd    = regexp.MustCompile(`\batexit\.register\b|\bprocess\.(?:on|once)\(\s*['"](?:exit|beforeExit)['"]`)
+	// comparing begins a function that says whether a value is equal to another one.
+	comparing = regexp.MustCompile(`(?:\bdef __(?:eq|ne|lt|le|gt|ge)__\(\s*self,\s*|^\s*(?:func \([^)]*\) |public |override |fun )*(?:[eE]quals?|is_?[eE]qual)\((?:self,\s*)?)(\w+)[^()]*\).*[{:]`)
+)
+
+// equalsAll reports whether a comparison begins on a line that does not use what it compares with.
+func (s *source) equalsAll(at int) bool {
+	m := comparing.FindStringSubmatch(s.lines[at].bare)
+	if m == nil {
+		return false
+	}
+	words := map[string]bool{}
+	_, rest, _ := strings.Cut(s.lines[at].bare, ")")
+	wordsOf(rest, words)
+	for i := at + 1; i < s.blockEnd(at); i++ {
+		wordsOf(s.lines[i].code, words)
+	}
+	// A comparison that is not there for this type is an error, or not answered.
+	return !words[m[1]] && !words["NotImplemented"] && !words["NotImplementedError"] && !words["throw"] && !words["raise"] && !words["panic"]
+}
+
+// nearBefore reports whether a pattern matches the line or one of those before it.
+func (s *source) nearBefore(at, before int, pattern *regexp.Regexp) bool {
+	return slices.ContainsFunc(s.lines[max(at-before, 0):at+1], func(l line) bool { return pattern.MatchString(l.code) })
 }
 
 // codeAfter returns the next line with code.

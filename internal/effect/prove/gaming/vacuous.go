@@ -282,30 +282,6 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 	}
 }
 
-// helpers finds new code beside the tests, such as a decorator, that hides the failure of an
-// assertion.
-func (f *finder) helpers(before map[string]bool) {
-	inCase := map[*source]map[int]bool{}
-	for _, c := range f.now {
-		if inCase[c.source] == nil {
-			inCase[c.source] = map[int]bool{}
-		}
-		for i := c.from; i < c.to; i++ {
-			inCase[c.source][i] = true
-		}
-	}
-	for _, s := range f.claimed {
-		if s.class != fileclass.Test && s.class != fileclass.TestConfig {
-			continue
-		}
-		for i, l := range s.lines {
-			if l.indent >= 0 && !inCase[s][i] && !before[normal(l.code)] && catchesAssertion.MatchString(l.bare) && !s.answersAfter(i) {
-				f.add(event.FactTestsVacuous, s, i, f.red, "this hides the failure of an assertion: "+brief(l.code))
-			}
-		}
-	}
-}
-
 // catchesAssertion is a handler that a failed assertion comes to.
 var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
 
