@@ -126,7 +126,8 @@ func (s *source) failsAround(at int) bool {
 func (f *finder) panics() bool {
 	return slices.ContainsFunc(f.claimed, func(s *source) bool {
 		before := linesOf(find(f.start, s.path))
-		return (s.class == fileclass.Program || s.class == fileclass.Test) && slices.ContainsFunc(s.lines, func(l line) bool { return panicking.MatchString(l.bare) && !before[normal(l.code)] })
+		isNew := func(l line) bool { return panicking.MatchString(l.bare) && !before[normal(l.code)] }
+		return (s.class == fileclass.Program || s.class == fileclass.Test) && slices.ContainsFunc(s.lines, isNew)
 	})
 }
 
@@ -180,7 +181,8 @@ func (f *finder) allowance(s *source, at int) {
 		before, _ := strconv.ParseFloat(m[2], 64)
 		now, _ := strconv.ParseFloat(is[2], 64)
 		if now > before {
-			f.add(event.FactTestsWeakened, s, at, f.red || now >= farOff && now >= muchMore*before, "comparisons allow more than before: "+brief(s.lines[at].code))
+			weakens := f.red || now >= farOff && now >= muchMore*before
+			f.add(event.FactTestsWeakened, s, at, weakens, "comparisons allow more than before: "+brief(s.lines[at].code))
 		}
 		return
 	}

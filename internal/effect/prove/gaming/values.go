@@ -178,7 +178,8 @@ func (f *finder) answered() {
 			}
 		}
 		if len(found) > 1 {
-			f.add(event.FactValuesCopied, s, first, true, fmt.Sprintf("%d texts here are what the tests expect for their inputs: %s", len(found), brief(s.lines[first].code)))
+			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(found))
+			f.add(event.FactValuesCopied, s, first, true, text+brief(s.lines[first].code))
 		}
 	}
 }
