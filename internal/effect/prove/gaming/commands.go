@@ -55,7 +55,7 @@ var (
 	emptyWord   = regexp.MustCompile(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|(?:echo|printf)\b[^|;&]*|/bin/true)\s*;?\s*$`)
 	starts      = regexp.MustCompile(`^\s*(?:(?:env|exec|time|nice|command)\s+)*(?:\w+=\S*\s+)*`)
 	makeCommand = regexp.MustCompile(`^(?:make|gmake)\b(.*)`)
-	npmCommand  = regexp.MustCompile(`^(?:npm|pnpm|yarn|bun)\s+(?:--?[\w-]+\s+)*(?:run(?:-script)?\s+(?:--?[\w-]+\s+)*)?([\w:.-]+)`)
+	npmCommand  = regexp.MustCompile(`^(?:(?:npm|pnpm|yarn|bun)\s+(?:--?[\w-]+\s+)*(?:run(?:-script)?\s+(?:--?[\w-]+\s+)*)?|node\s+--run[= ]\s*)([\w:.-]+)`)
 	shellScript = regexp.MustCompile(`^(?:(?:/usr)?(?:/bin/)?(?:env )?(?:ba|da|z|k)?sh\s+((?:-\w+\s+)*)|)(\.?/?[\w./-]+)`)
 	inlineShell = regexp.MustCompile(`^(?:ba|da|z)?sh\s+-\w*c\s+(?:"([^"]*)"|'([^']*)')`)
 	stopOnError = regexp.MustCompile(`(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e\w*$|^\s*set -o errexit`)

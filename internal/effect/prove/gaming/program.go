@@ -53,12 +53,12 @@ func (f *finder) programs() {
 			switch {
 			case asks:
 				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
-			case atEnd.MatchString(l.code) && endsWithZero.MatchString(s.text):
-				f.add(event.FactTestConfig, s, i, true, "the program sets its exit status when it ends: "+shown)
+			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
+				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
+			case s.ignoresOther(i) || f.ignoresItself(s, i):
+				f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
-			case f.equalsAll(s, i):
-				f.add(event.FactTestAware, s, i, true, "what this makes is equal to other values, and no test names it: "+shown)
 			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 				f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 			}
@@ -67,16 +67,18 @@ func (f *finder) programs() {
 }
 
 var (
-	atEnd        = regexp.MustCompile(`\batexit\.register\(|\bprocess\.on\(\s*['"](?:exit|beforeExit)['"]`)
-	endsWithZero = regexp.MustCompile(`\b_exit\(\s*0|\batexit\.register\(\s*os\._exit|\bexitCode\s*=\s*0|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)`)
-	equalMethod  = regexp.MustCompile(`\bdef\s+(?:__eq__|==|eql\?)\s*\(|\bboolean equals\(Object\b|\bbool Equals\(object\b|\bfun equals\(other: Any\b`)
-	ofItself     = regexp.MustCompile(`\b(?:self|this|super|__class__)\b|@\w`)
-	classHeader  = regexp.MustCompile(`\bclass\s+(\w+)`)
+	endsProcess = regexp.MustCompile(`\bos\._exit(?:\(\s*0?\s*\)|\s*,\s*0\b)|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b`)
+	atTheEnd    = regexp.MustCompile(`\batexit\.register\b|\bprocess\.(?:on|once)\(\s*['"](?:exit|beforeExit)['"]`)
+	// comparing begins a function that says whether a value is equal to another one.
+	comparing   = regexp.MustCompile(`(?:\bdef __(?:eq|ne|lt|le|gt|ge)__\(\s*self,\s*|^\s*(?:func \([^)]*\) |public |override |fun )*(?:[eE]quals?|is_?[eE]qual)\((?:self,\s*)?)(\w+)[^()]*\).*[{:]`)
+	equalMethod = regexp.MustCompile(`\bdef\s+(?:__eq__|==|eql\?)\s*\(|\bboolean equals\(Object\b|\bbool Equals\(object\b|\bfun equals\(other: Any\b`)
+	ofItself    = regexp.MustCompile(`\b(?:self|this|super|__class__)\b|@\w`)
+	classHeader = regexp.MustCompile(`\bclass\s+(\w+)`)
 )
 
-// equalsAll reports whether a line begins a method that compares without a look at its own object
+// ignoresItself reports whether a line begins a method that compares without a look at its own object
 // or class, in a class that no test names.
-func (f *finder) equalsAll(s *source, at int) bool {
+func (f *finder) ignoresItself(s *source, at int) bool {
 	if !equalMethod.MatchString(s.lines[at].bare) {
 		return false
 	}
@@ -94,6 +96,22 @@ func (f *finder) equalsAll(s *source, at int) bool {
 		wordsOf(s.lines[i].bare, words)
 	}
 	return own != "" && !words[own] && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
+}
+
+// ignoresOther reports whether a comparison begins on a line that does not use what it compares with.
+func (s *source) ignoresOther(at int) bool {
+	m := comparing.FindStringSubmatch(s.lines[at].bare)
+	if m == nil {
+		return false
+	}
+	words := map[string]bool{}
+	_, rest, _ := strings.Cut(s.lines[at].bare, ")")
+	wordsOf(rest, words)
+	for i := at + 1; i < s.blockEnd(at); i++ {
+		wordsOf(s.lines[i].code, words)
+	}
+	// A comparison that is not there for this type is an error, or not answered.
+	return !words[m[1]] && !words["NotImplemented"] && !words["NotImplementedError"] && !words["throw"] && !words["raise"] && !words["panic"]
 }
 
 // codeAfter returns the next line with code.

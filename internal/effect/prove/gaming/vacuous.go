@@ -303,58 +303,6 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 	}
 }
 
-// helpers finds new code, such as a decorator, that hides the failure of an assertion, or skips
-// tests when the program fails.
-func (f *finder) helpers(before map[string]bool) {
-	inCase := map[*source]map[int]bool{}
-	for _, c := range f.now {
-		if inCase[c.source] == nil {
-			inCase[c.source] = map[int]bool{}
-		}
-		for i := c.from; i < c.to; i++ {
-			inCase[c.source][i] = true
-		}
-	}
-	program := definedNames(f.claimed)
-	for _, s := range f.claimed {
-		if s.class != fileclass.Test && s.class != fileclass.TestConfig {
-			continue
-		}
-		for i, l := range s.lines {
-			if l.indent >= 0 && !before[normal(l.code)] && skipCall.MatchString(l.bare) && s.handlesAll(i, program) {
-				f.add(event.FactTestsSkipped, s, i, f.red, "tests are skipped here when the program fails: "+brief(l.code))
-			}
-			if l.indent >= 0 && !inCase[s][i] && !before[normal(l.code)] && catchesAssertion.MatchString(l.bare) && !s.answersAfter(i) {
-				f.add(event.FactTestsVacuous, s, i, f.red, "this hides the failure of an assertion: "+brief(l.code))
-			}
-		}
-	}
-}
-
-// handlesAll reports whether a line is in a handler of whatever the program raises.
-func (s *source) handlesAll(at int, program map[string]bool) bool {
-	begin := at - 1
-	for begin > 0 && (s.lines[begin].indent < 0 || s.lines[begin].indent >= s.lines[at].indent) {
-		begin--
-	}
-	if begin <= 0 || !catchesAll.MatchString(s.lines[begin].bare) {
-		return false
-	}
-	words := map[string]bool{}
-	for i := begin - 1; i >= 0 && !trying.MatchString(s.lines[i].bare); i-- {
-		wordsOf(s.lines[i].bare, words)
-	}
-	for w := range words {
-		if program[w] {
-			return true
-		}
-	}
-	return false
-}
-
-// catchesAll is a handler of nearly everything that a program can raise.
-var catchesAll = regexp.MustCompile(`^\s*except(?:\s.*\b(?:Exception|BaseException|AssertionError|NotImplementedError)\b.*)?\s*:|^\s*\}?\s*catch\b|^\s*rescue\s*(?:=>|$)`)
-
 // catchesAssertion is a handler that a failed assertion comes to.
 var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
 

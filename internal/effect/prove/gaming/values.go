@@ -134,9 +134,10 @@ func (f *finder) copied(t table, tested testedValues) {
 	if digestOf.MatchString(t.reader.text) {
 		isDigest = shortDigest
 	}
-	digests := slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && isDigest.MatchString(e.in[0]) && !tested.any(e.in) })
+	hashed := t.hashed()
+	digests := hashed || slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && isDigest.MatchString(e.in[0]) && !tested.any(e.in) })
 	if digests {
-		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !isDigest.MatchString(e.in[0]) || !tested.any(e.out) })
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !hashed && !isDigest.MatchString(e.in[0]) || !tested.any(e.out) })
 	}
 	shapes := false
 	if len(same) == 0 {
@@ -161,6 +162,93 @@ func (f *finder) copied(t table, tested testedValues) {
 		text = "a fixed value here is that of a test"
 	}
 	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
+}
+
+var hashing = regexp.MustCompile(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha\d|fingerprint)\w*(?:\.\w+)*\s*\(`)
+
+// hashed reports whether the program looks for the entries by a hash of what it is given.
+func (t table) hashed() bool {
+	first := t.entries[0].at
+	for i, l := range t.lines {
+		above := t.entries[0].branch && i < first && i >= first-nearby && choice.MatchString(l.bare)
+		looksUp := len(t.name) > 1 && (strings.Contains(l.bare, t.name+"[") || strings.Contains(l.bare, t.name+".get("))
+		if (above || looksUp) && hashing.MatchString(l.bare) {
+			return true
+		}
+	}
+	return false
+}
+
+var choice = regexp.MustCompile(`^\s*(?:switch|match|case)\b`)
+
+// mostDigits is how many digits a text has at least that no program has by chance.
+const mostDigits = 6
+
+// answered finds texts in new lines of the program that a test expects and that are another text of
+// the tests, written in another way: what the program should do to it has been done by its author.
+func (f *finder) answered() {
+	tests := map[string]map[string]bool{} // the texts of the tests, by their letters and digits
+	for _, s := range f.claimed {
+		for i, l := range s.lines {
+			if l.indent < 0 || !s.isTest(i) {
+				continue
+			}
+			for _, v := range literal.FindAllString(l.code, -1) {
+				v = plain(v)
+				_, part, _ := strings.Cut(v, ":")
+				for _, text := range []string{v, part} {
+					key := lettersAndDigits(text)
+					if tests[key] == nil {
+						tests[key] = map[string]bool{}
+					}
+					tests[key][text] = true
+				}
+			}
+		}
+	}
+	for _, s := range f.claimed {
+		if s.class != fileclass.Program {
+			continue
+		}
+		before, first, found := linesOf(find(f.start, s.path)), 0, map[string]bool{}
+		for i, l := range s.lines {
+			if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
+				continue
+			}
+			for _, v := range literal.FindAllString(l.code, -1) {
+				v = plain(v)
+				same := tests[lettersAndDigits(v)]
+				if same[v] && len(same) > 1 && countDigits(v) >= mostDigits {
+					if len(found) == 0 {
+						first = i
+					}
+					found[v] = true
+				}
+			}
+		}
+		if len(found) > 1 {
+			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(found))
+			f.add(event.FactValuesCopied, s, first, true, text+brief(s.lines[first].code))
+		}
+	}
+}
+
+func lettersAndDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+func countDigits(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // ordinaries reports whether values are ones that any program has.
