@@ -54,7 +54,7 @@ func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePl
 	}
 	first := len(done) == 0
 	return prove.Run(ctx, prove.Config{
-		Dir: x.cfg.Project, Home: x.cfg.Home, Start: start, Claimed: claimed,
+		Dir: x.cfg.Project, Home: x.cfg.Home, ID: x.cfg.ID, Redact: x.redactor(), Start: start, Claimed: claimed,
 		Guardrails: x.cfg.Guardrails, Env: x.cfg.Env, Worktree: x.cfg.Worktree, Rules: p.rules, Box: x.cfg.Box, Known: p.known, Done: done,
 		Tried: func(tried event.ProofTried) error {
 			if first {

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -122,12 +123,30 @@ func TestProvedAtStart(t *testing.T) {
 	}
 }
 
-// What fails in a fresh tree says nothing; a program that is missing there is not run.
+// What fails in a fresh tree says nothing, and the person reads what it printed. That it failed in
+// an iteration changes nothing of that.
 func TestBrokenControl(t *testing.T) {
-	p := honest(t, "sh test_price.sh", "test -e elsewhere", "no-such-program-here")
+	p := honest(t, "sh test_price.sh", "seq 1000; echo no "+"$TOKEN"+" elsewhere; test -e elsewhere", "no-such-program-here")
+	p.cfg.ID = "loop"
+	p.cfg.Env = append(os.Environ(), "TOKEN=secret-of-a-person")
+	secrets := redact.New(p.cfg.Env)
+	p.cfg.Redact = func() guardrail.Redactor { return secrets.Stream() }
+	p.cfg.Known.Guardrails = []event.GuardrailProof{{Command: p.cfg.Guardrails[1].Command, Verdict: event.ProvedAtStart, At: "iteration 1"}}
 	s := p.run()
-	if diff := cmp.Diff([]event.Proof{event.Proved, event.BrokenControl, event.NotRun}, verdicts(s)); diff != "" {
+	if diff := cmp.Diff([]event.Proof{event.Proved, event.BrokenControl, event.BrokenControl}, verdicts(s)); diff != "" {
 		t.Error(diff)
+	}
+	broken := s.Guardrails[1]
+	text, err := os.ReadFile(broken.Log)
+	testgit.Must(t, err)
+	if all := string(text); !strings.HasPrefix(all, "1\n2\n") || strings.Contains(all, "secret-of-a-person") || !strings.HasSuffix(strings.TrimSpace(all), broken.Output) {
+		t.Errorf("%s has\n%s\nwhich ends with\n%s", broken.Log, text, broken.Output)
+	}
+	if info, err := os.Stat(broken.Log); err != nil || info.Mode().Perm() != 0o600 || filepath.Dir(broken.Log) != prove.Folder(p.cfg.Home, "loop") {
+		t.Errorf("%s: %v, %v", broken.Log, info.Mode(), err)
+	}
+	if !strings.HasSuffix(broken.Output, " elsewhere") || len(broken.Output) > 2000 || !strings.Contains(s.Guardrails[2].Output, "no-such-program-here") {
+		t.Errorf("%q, %q", broken.Output, s.Guardrails[2].Output)
 	}
 	if want := (event.Counted{Passed: 1, Failed: 2}); s.Visible != want {
 		t.Errorf("visible: %v", s.Visible)
