@@ -27,7 +27,8 @@ const (
 // Title says what items of a kind are.
 func (k Kind) Title() string {
 	return map[Kind]string{
-		Untried: "Guardrails that could not be tried", Survivor: "Changes that no guardrail notices", Fact: "What looks like gaming", File: "Files by risk", Rest: "The rest",
+		Untried: "Guardrails that could not be tried", Survivor: "Changes that no guardrail notices", Fact: "What looks like gaming",
+		File: "Files by risk", Rest: "The rest",
 	}[k]
 }
 

@@ -238,7 +238,9 @@ func (r *runState) run(ctx context.Context, g Guardrail, log *os.File) Result {
 		ctx, cancel = context.WithTimeoutCause(ctx, g.Timeout, errTimedOut)
 		defer cancel()
 	}
-	exit, err := process.Run(ctx, process.Command{Shell: g.Command, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Wrap: r.Wrap, Stdout: out, Stderr: out, Grace: r.Grace})
+	exit, err := process.Run(ctx, process.Command{
+		Shell: g.Command, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Wrap: r.Wrap, Stdout: out, Stderr: out, Grace: r.Grace,
+	})
 	out.end()
 	closeErr := log.Close()
 	result.Code, result.Signal, result.Took = exit.Code, exit.Signal, exit.Took

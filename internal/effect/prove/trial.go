@@ -56,8 +56,8 @@ func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome,
 	return r.shell(ctx, g.Command)
 }
 
-// environment is that of the commands, and their mark: an endless loop must not outlive a proof that
-// is killed.
+// environment is that of the commands, and their mark: an endless loop must not outlive a proof
+// that is killed.
 func (r *run) environment() (env []string, mark string) {
 	// A hook of git may have started ralph: it names the person's repository.
 	env, mark = append(repo.In(r.tree.Root, r.Env...).Env, r.tree.Ceiling()), r.tree.Mark

@@ -22,8 +22,8 @@ func IsOwn(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ownFolder)
 }
 
-// OwnEntries returns what git's index has of ralph's folders, as git update-index --index-info reads
-// it with -z. The paths are from the root.
+// OwnEntries returns what git's index has of ralph's folders, in the form that git update-index -z
+// --index-info reads. The paths are from the root.
 func (g Git) OwnEntries(ctx context.Context) ([]byte, error) {
 	return g.Read(ctx, "ls-files", "--stage", "-z", "--full-name", "--", ":(top,glob)**/"+ownFolder+"/**")
 }

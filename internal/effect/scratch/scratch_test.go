@@ -81,7 +81,7 @@ func TestTreeLeavesRepositoryAlone(t *testing.T) {
 
 // A tree has what the repository tracks in ralph's folders, as a fresh clone does, though what is
 // kept of a work tree has not; and nothing else of them.
-func TestTrackedFilesOfRalphAreThere(t *testing.T) {
+func TestTrackedSettingsAreThere(t *testing.T) {
 	w := testgit.Born(t)
 	w.Write(".ralph/settings.json", "{}")
 	w.Write("sub/.ralph/prompt.md", "x")
