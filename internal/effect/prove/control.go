@@ -20,6 +20,8 @@ type control struct {
 	ok   bool
 	took time.Duration
 	log  string // the path of what it printed
+	// changed is the longest that it took on a changed program; 0 while that is not known.
+	changed time.Duration
 }
 
 // control runs all guardrails on the claimed state, also where an earlier process has: the time
@@ -99,7 +101,7 @@ func (r *run) tryControl(ctx context.Context, i int) (control, error) {
 	if err != nil {
 		return control{}, err
 	}
-	return control{results[0].OK, results[0].Took, filepath.Join(logs, results[0].Log)}, nil
+	return control{ok: results[0].OK, took: results[0].Took, log: filepath.Join(logs, results[0].Log)}, nil
 }
 
 // lastOutput is how much of the end of an output is in the verdict, in bytes.

@@ -33,6 +33,9 @@ type Config struct {
 	// Guardrails are those that the agent can read, in the order of the settings.
 	Guardrails []guardrail.Guardrail
 	Env        []string // of the guardrails, complete; nil means the caller's
+	// Mark is that of the loop that runs them, so that a later runner finds what a dead one left;
+	// "" for the tree's. What a command leaves running ends with it, in whichever session that is.
+	Mark string
 	// Redact keeps secrets out of what is kept of their outputs: see guardrail.Config.
 	Redact   func() guardrail.Redactor
 	Worktree config.Worktree // what a fresh work tree needs
@@ -51,7 +54,7 @@ type Config struct {
 	Started func(t event.ProofTried, mutants int)
 	Tried   func(t event.ProofTried) error
 	// Patience is how much longer than a few times its control a command may take; 0
-	// means five seconds.
+	// means three seconds.
 	Patience time.Duration
 }
 

@@ -21,11 +21,11 @@ import (
 
 const (
 	// After the control a command may take slower times as long, and patience more. One that takes
-	// longer gets again times that: much may have to be built that was there for the control. An
-	// endless loop counts as a failure.
+	// longer gets again times that, unless it is known how long it takes on a changed program: much
+	// may have to be built that was there for the control. An endless loop counts as a failure.
 	slower   = 4
-	patience = 5 * time.Second
-	again    = 5
+	patience = 3 * time.Second
+	again    = 2
 	// maxOutput is how much of each end of an output is searched for errors of a compiler, in
 	// bytes.
 	maxOutput = 32 << 10
@@ -60,12 +60,9 @@ func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome,
 // that is killed.
 func (r *run) environment() (env []string, mark string) {
 	// A hook of git may have started ralph: it names the person's repository.
-	env, mark = append(repo.In(r.tree.Root, r.Env...).Env, r.tree.Ceiling()), r.tree.Mark
+	env, mark = append(repo.In(r.tree.Root, r.Env...).Env, r.tree.Ceiling()), cmp.Or(r.Mark, r.tree.Mark)
 	for i, entry := range env {
 		env[i] = r.moved(entry)
-		if value, ok := strings.CutPrefix(entry, process.MarkVariable+"="); ok && value != "" {
-			mark = "" // the processes are those of a loop
-		}
 	}
 	return env, mark
 }
@@ -114,14 +111,8 @@ func (r *run) trial(
 		if enough != nil && enough(t) {
 			break
 		}
-		limit := slower*r.controls[i].took + cmp.Or(r.Patience, patience)
-		o, err := r.command(ctx, i, limit)
-		if took += o.took; err == nil && o.timedOut && (r.Guardrails[i].Timeout == 0 || r.Guardrails[i].Timeout > limit) {
-			if err = made(); err == nil {
-				o, err = r.command(ctx, i, again*limit)
-				took += o.took
-			}
-		}
+		o, spent, err := r.patient(ctx, i, made)
+		took += spent
 		if err != nil {
 			return t, err
 		}
@@ -141,6 +132,24 @@ func (r *run) trial(
 	slices.Sort(t.Failed)
 	t.Took = took.Milliseconds()
 	return t, r.report(t)
+}
+
+// patient runs a guardrail on a changed program, for as long as that can take.
+func (r *run) patient(ctx context.Context, i int, made func() error) (o outcome, took time.Duration, err error) {
+	c := &r.controls[i]
+	limit := slower*max(c.took, c.changed) + cmp.Or(r.Patience, patience)
+	o, err = r.command(ctx, i, limit)
+	took = o.took
+	if err == nil && o.timedOut && c.changed == 0 && (r.Guardrails[i].Timeout == 0 || r.Guardrails[i].Timeout > limit) {
+		if err = made(); err == nil {
+			o, err = r.command(ctx, i, again*limit)
+			took += o.took
+		}
+	}
+	if !o.timedOut && (o.ok || 2*o.took >= c.took) { // it was not one that failed at once
+		c.changed = max(c.changed, o.took)
+	}
+	return o, took, err
 }
 
 func (r *run) report(t event.ProofTried) error {
