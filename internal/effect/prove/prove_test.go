@@ -180,7 +180,8 @@ func TestSlowerOnceIsNoFailure(t *testing.T) {
 	}
 }
 
-// An endless loop is noticed, and not tried again once it is known how long a changed program takes.
+// An endless loop is noticed, and not tried again once it is known how long a changed program
+// takes.
 func TestEndlessLoopIsNoticed(t *testing.T) {
 	p := changed(t, map[string]string{"count.sh": "echo\n"}, map[string]string{
 		"count.sh": "n=3\nwhile [ $n -gt 0 ]; do\nn=$((n - 1))\ndone\n",
