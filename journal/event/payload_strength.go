@@ -64,7 +64,7 @@ const (
 	ProvedAtStart Proof = "proved-at-start" // it failed on the program as it was before the loop
 	Vacuous       Proof = "vacuous"         // it passed on everything
 	BrokenControl Proof = "broken-control"  // it fails in a fresh work tree of the claimed state
-	NotRun        Proof = "not-run"         // there was no time, or it cannot run there
+	NotRun        Proof = "not-run"         // there was no time, or nothing to try it on
 )
 
 // GuardrailProof is the verdict on one guardrail.
@@ -72,6 +72,10 @@ type GuardrailProof struct {
 	Command string `json:"command"`
 	Verdict Proof  `json:"verdict"`
 	At      string `json:"at,omitempty"` // on what it failed: "the start", "cart.go:12"
+	// Output is the end of what a guardrail with a broken control printed, and Log is the file on
+	// that machine with all of it.
+	Output string `json:"output,omitempty"`
+	Log    string `json:"log,omitempty"`
 }
 
 // Mutant is a small change of one place in the work.

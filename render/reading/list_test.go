@@ -109,6 +109,21 @@ func TestOrderOfList(t *testing.T) {
 	}
 }
 
+// A guardrail that could not be tried comes first, with what it printed, also on a page for others.
+func TestGuardrailThatWasNotTried(t *testing.T) {
+	s := *strength
+	s.Guardrails = []event.GuardrailProof{
+		{Command: "make lint", Verdict: event.NotRun},
+		{Command: "make test", Verdict: event.BrokenControl, Output: "no \x1b[31mrule", Log: "/home/a/log"},
+	}
+	l := New("demo", &s, nil, "")
+	item := l.WithoutFiles().Items[0]
+	why := "make test fails in a fresh work tree of the claimed state; all that it printed: /home/a/log"
+	if item.Kind != Untried || item.Place() != "a guardrail" || item.Why() != why || !strings.HasPrefix(item.Diff, "no ") || strings.Contains(item.Diff, "\x1b") || l.Items[1].Kind != Survivor {
+		t.Errorf("%+v", l.Items)
+	}
+}
+
 // A decision is about a content: after another one it is open again, and it says so.
 func TestChangedItemIsOpenAgain(t *testing.T) {
 	home := t.TempDir()

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -85,7 +86,7 @@ func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePl
 	}
 	first := len(done) == 0
 	return prove.Run(ctx, prove.Config{
-		Dir: x.cfg.Project, Home: x.cfg.Home, Start: start, Claimed: claimed,
+		Dir: x.cfg.Project, Home: x.cfg.Home, ID: x.cfg.ID, Mark: process.OwnMark(x.cfg.ID), Redact: x.redactor(), Start: start, Claimed: claimed,
 		Guardrails: x.cfg.Guardrails, Env: x.cfg.Env, Worktree: x.cfg.Worktree, Rules: p.rules, Box: x.cfg.Box, Known: p.known, Done: done,
 		Tried: func(tried event.ProofTried) error {
 			if first {

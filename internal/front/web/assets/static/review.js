@@ -6,7 +6,7 @@ const { id, name } = document.body.dataset;
 const path = `/api/loops/${encodeURIComponent(id)}/review`;
 const get = (key) => document.getElementById(key);
 
-const titles = { survivor: "A change that no guardrail notices", fact: "What looks like gaming", file: "A file with a risk", rest: "The rest" };
+const titles = { guardrail: "A guardrail that could not be tried", survivor: "A change that no guardrail notices", fact: "What looks like gaming", file: "A file with a risk", rest: "The rest" };
 
 let list = { items: [] };
 let at = 0;
