@@ -113,6 +113,9 @@ func (v Blame) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	if loop := folderOfLoop(path); loop != "" {
+		return cli.Refuse("'ralph logs' shows what is in it", "%s is a file of loop %s itself: ralph wrote it, and no agent", e.Short(path), filepath.Base(loop))
+	}
 	content, err := safefile.Read(path, mostFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Refuse("name a file of the work tree", "there is no file %s", e.Short(path))
@@ -149,7 +152,7 @@ func tellIfLong(e *cli.Env, path string) (end func()) {
 		defer close(told)
 		select {
 		case <-time.After(time.Second):
-			cli.Tell(e.Stderr, "following the lines of %s through all commits and loops; thousands of changed lines take minutes", e.Short(path))
+			cli.Tell(e.Stderr, "following the lines of %s through all commits and loops; a range takes less, as in %s:12-20", e.Short(path), e.Short(path))
 		case <-ended:
 		}
 	}()
@@ -157,6 +160,20 @@ func tellIfLong(e *cli.Env, path string) (end func()) {
 		close(ended)
 		<-told
 	}
+}
+
+// folderOfLoop returns the folder of a loop that has a file; empty if none has. Such a folder is no
+// part of the repository around it.
+func folderOfLoop(path string) string {
+	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		if cli.Exists(filepath.Join(dir, "journal")) && cli.Exists(filepath.Join(dir, "run.lock")) {
+			return dir
+		}
+		if cli.Exists(filepath.Join(dir, ".git")) { // as its worktree is
+			break
+		}
+	}
+	return ""
 }
 
 // split reads the target. A file whose name ends as a range comes first.
@@ -221,23 +238,30 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	if err != nil {
 		return nil, nil, err
 	}
-	blames, err := h.blame(ctx, now, name)
+	lines := h.lines(ctx, now, name)
+	if to == 0 {
+		to = len(lines)
+	}
+	if from > len(lines) && len(lines) > 0 || to > len(lines) {
+		return nil, nil, cli.Refuse("name lines that it has", "it has %s", units.Quantity(len(lines), "line"))
+	}
+	var wanted []int
+	for at := from; at <= to; at++ {
+		wanted = append(wanted, at)
+	}
+	blames, err := h.blame(ctx, now, name, wanted...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if to == 0 {
-		to = len(blames)
-	}
-	if from > len(blames) && len(blames) > 0 || to > len(blames) {
-		return nil, nil, cli.Refuse("name lines that it has", "it has %s", units.Quantity(len(blames), "line"))
-	}
 	o := origins{history: h, calls: map[*provenance.Iteration][]call{}}
-	for _, b := range blames {
-		if !slices.Contains(o.paths, b.path) {
-			o.paths = append(o.paths, b.path)
+	if err := o.readAhead(ctx, blames); err != nil {
+		return nil, nil, err
+	}
+	for _, at := range wanted {
+		if path := blames[at].path; !slices.Contains(o.paths, path) {
+			o.paths = append(o.paths, path)
 		}
 	}
-	lines := h.lines(ctx, now, name)
 	a := &Answer{File: name, Head: h.head, Ranges: []Range{}}
 	if h.head != "" {
 		was, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", h.head+":"+name)
@@ -246,7 +270,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	}
 	var last origin
 	for at := from; at <= to; at++ {
-		found, err := o.of(ctx, blames[at-1], depth)
+		found, err := o.of(ctx, blames[at], depth)
 		if err != nil {
 			return nil, nil, err
 		}
