@@ -76,8 +76,8 @@ var (
 	classHeader = regexp.MustCompile(`\bclass\s+(\w+)`)
 )
 
-// ignoresItself reports whether a line begins a method that compares without a look at its own object
-// or class, in a class that no test names.
+// ignoresItself reports whether a line begins a method that compares without its own object or
+// class, in a class that no test names.
 func (f *finder) ignoresItself(s *source, at int) bool {
 	if !equalMethod.MatchString(s.lines[at].bare) {
 		return false
@@ -98,7 +98,7 @@ func (f *finder) ignoresItself(s *source, at int) bool {
 	return own != "" && !words[own] && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
 }
 
-// ignoresOther reports whether a comparison begins on a line that does not use what it compares with.
+// ignoresOther reports whether a comparison begins on a line that does not use the other value.
 func (s *source) ignoresOther(at int) bool {
 	m := comparing.FindStringSubmatch(s.lines[at].bare)
 	if m == nil {
