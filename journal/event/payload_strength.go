@@ -192,6 +192,7 @@ type Trial string
 
 // The closed list of trials.
 const (
+	TrialClaimed Trial = "claimed" // none yet: the record of what is claimed, before the first trial
 	TrialControl Trial = "control" // the claimed state
 	TrialStart   Trial = "start"   // the claimed tests over the program of the start
 	TrialTests   Trial = "tests"   // the tests of the start over the claimed program
@@ -210,7 +211,7 @@ type ProofTried struct {
 	Invalid bool `json:"invalid,omitempty"`
 	// Error is why there is no verdict.
 	Error string `json:"error,omitempty"`
-	// Claimed is the tree of git that was claimed to be done; with the first trial.
+	// Claimed is the tree of git that is claimed to be done; in the record before the first trial.
 	Claimed string `json:"claimed,omitempty"`
 	Took    int64  `json:"took"` // milliseconds
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/core/policy"
@@ -84,14 +85,13 @@ func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePl
 	if err != nil {
 		return p.known, err
 	}
-	first := len(done) == 0
+	if len(p.tried) == 0 || p.tried[0].Claimed != claimed {
+		x.deliver(event.ProofTried{On: event.TrialClaimed, Claimed: claimed}, d.Iteration, cause)
+	}
 	return prove.Run(ctx, prove.Config{
 		Dir: x.cfg.Project, Home: x.cfg.Home, ID: x.cfg.ID, Mark: process.OwnMark(x.cfg.ID), Redact: x.redactor(), Start: start, Claimed: claimed,
 		Guardrails: x.cfg.Guardrails, Env: x.cfg.Env, Worktree: x.cfg.Worktree, Rules: p.rules, Box: x.cfg.Box, Known: p.known, Done: done,
 		Tried: func(tried event.ProofTried) error {
-			if first {
-				tried.Claimed, first = claimed, false
-			}
 			if tried.Mutant != nil {
 				mutant := x.redactMutant(*tried.Mutant)
 				tried.Mutant = &mutant
@@ -122,7 +122,7 @@ func (x *Executor) beforeLoop(ctx context.Context, head string) (string, error) 
 func (x *Executor) claimed(ctx context.Context, tried []event.ProofTried) (tree string, done []event.ProofTried, err error) {
 	if len(tried) > 0 && tried[0].Claimed != "" {
 		if _, err := repo.In(x.cfg.Project, x.cfg.Env...).Line(ctx, "cat-file", "-t", tried[0].Claimed); err == nil {
-			return tried[0].Claimed, tried, nil
+			return tried[0].Claimed, slices.DeleteFunc(slices.Clone(tried), func(t event.ProofTried) bool { return t.On == event.TrialClaimed }), nil
 		}
 	}
 	tree, err = keep.FilesNow(ctx, x.cfg.Project, x.cfg.Env...)
