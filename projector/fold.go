@@ -259,7 +259,7 @@ func (v *View) assess() {
 
 // state is the status in words.
 func (v *View) state() string {
-	status := v.Status.String()
+	status := v.Word()
 	switch {
 	case v.Error != "":
 		return "unreadable"

@@ -336,11 +336,19 @@ type Reviewed struct {
 	Total   int `json:"of"`
 	// Old says that the loop has worked since the last decision.
 	Old bool `json:"workedSince,omitempty"`
+	// FilesUnknown says that it is not known which files changed: what was not read may be more.
+	FilesUnknown bool `json:"filesUnknown,omitempty"`
 }
+
+// Done reports whether everything is decided.
+func (r Reviewed) Done() bool { return r.Decided == r.Total && !r.FilesUnknown }
 
 // String says how far it is: "reviewed 7 of 12".
 func (r Reviewed) String() string {
 	text := fmt.Sprintf("reviewed %d of %d", r.Decided, r.Total)
+	if r.FilesUnknown {
+		text += " that are known"
+	}
 	if r.Old {
 		text += ", and it has worked since"
 	}

@@ -16,6 +16,8 @@ type Summary struct {
 	Seq    event.Seq    `json:"seq"` // of the last event in it
 	Status event.Status `json:"status"`
 	Reason string       `json:"reason"` // why the loop ended, else ""
+	// Proving says that a loop which runs tries its guardrails now, while no iteration is open.
+	Proving bool `json:"proving,omitempty"`
 	// how well the done of a loop that completed is supported; empty where that is not known
 	Strength          event.Grade `json:"strength,omitempty"`
 	Iteration         int         `json:"iteration"`         // from 1; 0 before the first
@@ -38,6 +40,14 @@ type Summary struct {
 	Questions int `json:"openQuestions,omitempty"`
 	// the number of the one that the loop waits for; 0 if it waits for none
 	Awaited int `json:"awaitedQuestion,omitempty"`
+}
+
+// Word is the status in one word for a person.
+func (s Summary) Word() string {
+	if s.Status == event.StatusRunning && s.Proving {
+		return "proving"
+	}
+	return s.Status.String()
 }
 
 // stateFile is the name of the projection in a loop's folder that begins with the Summary.

@@ -13,17 +13,19 @@ import (
 
 type exportVerb struct {
 	cli.Placed
-	Name   string `arg:"" optional:"" complete:"loop" help:"The loop, which must not run."`
-	Output string `short:"o" placeholder:"FILE" help:"The new file; without it NAME.ralph in the current folder."`
-	Move   bool   `xor:"move" help:"Move the loop: it cannot be resumed here any more."`
-	Undo   bool   `xor:"move" help:"Take a moved loop back: it can be resumed here again."`
-	Yes    bool   `short:"y" help:"With --move: do not ask."`
-	JSON   bool   `help:"Print what was written as JSON."`
+	Name    string `arg:"" optional:"" complete:"loop" help:"The loop, which must not run."`
+	Output  string `short:"o" placeholder:"FILE" help:"The new file; without it NAME.ralph in the current folder."`
+	Move    bool   `xor:"move" help:"Move the loop: it cannot be resumed here any more."`
+	Undo    bool   `xor:"move" help:"Take a moved loop back: it can be resumed here again."`
+	HeldOut bool   `help:"With the held-out guardrails of the project; the file has to be outside of it, where no agent reads it."`
+	Yes     bool   `short:"y" help:"With --move: do not ask."`
+	JSON    bool   `help:"Print what was written as JSON."`
 }
 
 // Help shows examples.
 func (exportVerb) Help() string {
-	return cli.Examples("ralph export demo", "ralph export demo -o /media/stick/demo.ralph", "ralph export demo --move", "ralph export demo --undo")
+	return cli.Examples("ralph export demo", "ralph export demo -o /media/stick/demo.ralph", "ralph export demo --move",
+		"ralph export demo --held-out -o ../demo.ralph", "ralph export demo --undo")
 }
 
 // Run writes the loop's folder and the repository's history to one file, for another machine.
@@ -47,7 +49,7 @@ func (v *exportVerb) Run(e *cli.Env) error {
 			return err
 		}
 	}
-	x, err := moving.Export(context.Background(), e, s, v.Output, v.Move)
+	x, err := moving.Export(context.Background(), e, s, v.Output, v.Move, v.HeldOut)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 type fleetVerb struct {
 	cli.Placed
+	attach.Weak
 	Name      string            `arg:"" optional:"" default:"fleet" help:"The name of the fleet; its loops are called NAME-TASK."`
 	Parallel  int               `short:"n" default:"4" placeholder:"N" help:"How many loops work at once."`
 	From      string            `placeholder:"DIR" help:"A folder of task files, *.md; without it, the stories of ralph/tasks.json."`
@@ -35,6 +36,9 @@ func (fleetVerb) Help() string {
 // Run starts a fleet: a loop that lets several loops work through tasks at once, each in a
 // worktree, and merges what they did one at a time into a branch of its own.
 func (v *fleetVerb) Run(e *cli.Env) error {
+	if err := v.Refuse(v.Detach); err != nil {
+		return err
+	}
 	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts}, Trust: v.Trust,
 		Anyway: v.Anyway, Name: v.Name, Command: v.Agent, Set: v.Set}
 	start, tasks, err := f.Start(e)
@@ -43,7 +47,8 @@ func (v *fleetVerb) Run(e *cli.Env) error {
 	}
 	cli.Tell(e.Stderr, "%d tasks, %d at once", len(tasks.List), v.Parallel)
 	start.Detach, start.JSON = v.Detach, v.JSON
-	return beginAndShow(e, &start, attach.Options{})
+	err = beginAndShow(e, &start, attach.Options{})
+	return v.Exit(err, start.Dir)
 }
 
 // fleetAgentVerb is the agent of a fleet's loop.

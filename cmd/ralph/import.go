@@ -12,19 +12,20 @@ import (
 
 type importVerb struct {
 	cli.Placed
-	File string `arg:"" complete:"file" help:"A file of 'ralph export'."`
-	Into string `placeholder:"DIR" help:"Make a work tree in this new folder, with the files as they were; without it, the loop becomes one of the current project, whose files stay as they are."`
-	JSON bool   `help:"Print where the loop is as JSON."`
+	File    string `arg:"" complete:"file" help:"A file of 'ralph export'."`
+	Into    string `placeholder:"DIR" help:"Make a work tree in this new folder, with the files as they were; without it, the loop becomes one of the current project, whose files stay as they are."`
+	HeldOut bool   `help:"Keep the held-out guardrails of the file for the project: commands that run on what its loops claim."`
+	JSON    bool   `help:"Print where the loop is as JSON."`
 }
 
 // Help shows examples.
 func (importVerb) Help() string {
-	return cli.Examples("ralph import demo.ralph --into ~/src/demo", "ralph import demo.ralph")
+	return cli.Examples("ralph import demo.ralph --into ~/src/demo", "ralph import demo.ralph", "ralph import demo.ralph --held-out")
 }
 
 // Run unpacks an exported loop, which can be resumed then.
 func (v *importVerb) Run(e *cli.Env) error {
-	done, err := moving.Import(context.Background(), e, v.File, v.Into)
+	done, err := moving.Import(context.Background(), e, v.File, v.Into, v.HeldOut)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func (startVerb) Help() string {
 
 // Run starts the detached runner and, without --detach, attaches to it.
 func (v *startVerb) Run(e *cli.Env) error {
-	if v.Detach && v.ExitWeak != 0 {
-		return cli.Refuse("leave out --detach, or give --exit-weak to 'ralph attach'", "--detach returns before it is known how the loop ends")
+	if err := v.Refuse(v.Detach); err != nil {
+		return err
 	}
 	err := beginAndShow(e, &v.Start, attach.Options{Plain: v.Plain, Inline: v.Inline})
 	return v.Exit(err, v.Dir)

@@ -64,6 +64,7 @@ var removers = map[string]string{
 	"internal/verb/launch/cleanup.go":        "what a start that failed has made",
 	"internal/verb/launch/trial.go":          "the folder of its logs",
 	"internal/verb/moving/export.go":         "an export that was cut off",
+	"internal/verb/moving/heldout.go":        "the folder in which an import unpacks held-out guardrails",
 	"internal/verb/moving/import.go":         "the folder in which an import is made",
 	"internal/effect/plan/archive.go":        "an archive that was cut off",
 	"internal/verb/plugininstall/install.go": "an earlier copy of the plugin",

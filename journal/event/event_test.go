@@ -93,7 +93,7 @@ var samples = []event.Payload{
 		Guardrails: []event.GuardrailProof{{Command: "make test", Verdict: event.Proved, At: "cart.go:12"}},
 		Survivors:  []event.Mutant{{File: "cart.go", Line: 20, Operator: "removed statement", Was: "\ttotal += tax"}},
 		Facts:      []event.GamingFact{{Kind: event.FactTestsSkipped, File: "cart_test.go", Line: 9, Text: "TestTax is skipped"}},
-	}},
+	}, Unpublished: "gh pr view: it is not logged in"},
 	event.BudgetWarned{Limit: "limits.cost", Why: "$8.10 of $10.00 are spent"},
 	event.BreakerTripped{Rule: "noProgress", Step: "backoff", Count: 4, Evidence: "the files are as they were", Delay: 10000},
 	event.ClockJumped{By: 3600000},

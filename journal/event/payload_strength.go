@@ -64,7 +64,7 @@ const (
 	ProvedAtStart Proof = "proved-at-start" // it failed on the program as it was before the loop
 	Vacuous       Proof = "vacuous"         // it passed on everything
 	BrokenControl Proof = "broken-control"  // it fails in a fresh work tree of the claimed state
-	NotRun        Proof = "not-run"         // there was no time, or it cannot run there
+	NotRun        Proof = "not-run"         // there was no time, or nothing to try it on
 )
 
 // GuardrailProof is the verdict on one guardrail.
@@ -72,6 +72,10 @@ type GuardrailProof struct {
 	Command string `json:"command"`
 	Verdict Proof  `json:"verdict"`
 	At      string `json:"at,omitempty"` // on what it failed: "the start", "cart.go:12"
+	// Output is the end of what a guardrail with a broken control printed, and Log is the file on
+	// that machine with all of it.
+	Output string `json:"output,omitempty"`
+	Log    string `json:"log,omitempty"`
 }
 
 // Mutant is a small change of one place in the work.
@@ -188,6 +192,7 @@ type Trial string
 
 // The closed list of trials.
 const (
+	TrialClaimed Trial = "claimed" // none yet: the record of what is claimed, before the first trial
 	TrialControl Trial = "control" // the claimed state
 	TrialStart   Trial = "start"   // the claimed tests over the program of the start
 	TrialTests   Trial = "tests"   // the tests of the start over the claimed program
@@ -206,7 +211,7 @@ type ProofTried struct {
 	Invalid bool `json:"invalid,omitempty"`
 	// Error is why there is no verdict.
 	Error string `json:"error,omitempty"`
-	// Claimed is the tree of git that was claimed to be done; with the first trial.
+	// Claimed is the tree of git that is claimed to be done; in the record before the first trial.
 	Claimed string `json:"claimed,omitempty"`
 	Took    int64  `json:"took"` // milliseconds
 }
@@ -216,4 +221,7 @@ type ProofEnded struct {
 	Strength
 	// Error is why nothing was tried.
 	Error string `json:"error,omitempty"`
+	// Unpublished is why the text of the loop's pull request does not say it; empty if it does, or
+	// if there is none.
+	Unpublished string `json:"unpublished,omitempty"`
 }

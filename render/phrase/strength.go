@@ -28,6 +28,9 @@ func holdoutChecked(p event.HoldoutChecked, _ Known) Phrase {
 }
 
 func proofTried(p event.ProofTried, _ Known) Phrase {
+	if p.On == event.TrialClaimed {
+		return quiet("the proof is of the files as they are now", "")
+	}
 	what := map[event.Trial]string{
 		event.TrialControl: "the claimed state", event.TrialStart: "the program of the start", event.TrialTests: "the tests of the start",
 	}[p.On]
@@ -54,6 +57,9 @@ func proofEnded(p event.ProofEnded, _ Known) Phrase {
 	}
 	if len(p.Why) > 0 {
 		said.Why = p.Why[0]
+	}
+	if p.Unpublished != "" {
+		said.Tone, said.Why = ToneWarning, "the pull request does not say it: "+p.Unpublished
 	}
 	return said
 }

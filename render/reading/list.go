@@ -17,16 +17,18 @@ type Kind string
 
 // The kinds in their order.
 const (
-	Survivor Kind = "survivor" // a mutant that no guardrail noticed
-	Fact     Kind = "fact"     // something that looks like gaming
-	File     Kind = "file"     // a changed file that carries a risk
-	Rest     Kind = "rest"     // all other changed files
+	Untried  Kind = "guardrail" // one that could not be tried
+	Survivor Kind = "survivor"  // a mutant that no guardrail noticed
+	Fact     Kind = "fact"      // something that looks like gaming
+	File     Kind = "file"      // a changed file that carries a risk
+	Rest     Kind = "rest"      // all other changed files
 )
 
 // Title says what items of a kind are.
 func (k Kind) Title() string {
 	return map[Kind]string{
-		Survivor: "Changes that no guardrail notices", Fact: "What looks like gaming", File: "Files by risk", Rest: "The rest",
+		Untried: "Guardrails that could not be tried", Survivor: "Changes that no guardrail notices", Fact: "What looks like gaming",
+		File: "Files by risk", Rest: "The rest",
 	}[k]
 }
 
@@ -55,6 +57,8 @@ func (i *Item) Place() string {
 	switch {
 	case i.Kind == Rest:
 		return units.Quantity(len(i.Files), "other file")
+	case i.Kind == Untried:
+		return "a guardrail"
 	case i.Line > 0:
 		return fmt.Sprintf("%s:%d", i.File, i.Line)
 	}
@@ -71,9 +75,6 @@ type List struct {
 	Unknown string `json:"unknown,omitempty"`
 	projector.Reviewed
 }
-
-// Done reports whether every item is decided.
-func (l *List) Done() bool { return l.Decided == l.Total }
 
 // Item returns the item whose id begins with a word; nil if there is none, or several.
 func (l *List) Item(id string) (found *Item) {
@@ -140,7 +141,7 @@ type Group struct {
 
 // Groups are the kinds that the list has, in their order. Rolled back files are among the files.
 func (l *List) Groups() (all []Group) {
-	for _, kind := range []Kind{Survivor, Fact, File, Rest} {
+	for _, kind := range []Kind{Untried, Survivor, Fact, File, Rest} {
 		g := Group{Title: kind.Title(), Kind: kind}
 		for _, item := range l.Items {
 			if item.Kind == kind {
@@ -160,7 +161,7 @@ func (l *List) WithoutFiles() *List {
 	short := *l
 	short.Items = slices.Clone(l.Items)
 	for i := range short.Items {
-		if item := &short.Items[i]; item.Kind != Survivor {
+		if item := &short.Items[i]; item.Kind != Survivor && item.Kind != Untried {
 			item.Diff = ""
 		}
 	}
@@ -213,6 +214,11 @@ const (
 func New(name string, s *event.Strength, changes []Change, unknown string) List {
 	l := List{Items: []Item{}, Unknown: render.Clean(unknown)}
 	if s != nil {
+		for _, g := range s.Guardrails {
+			if g.Verdict == event.BrokenControl {
+				l.Items = append(l.Items, untried(g))
+			}
+		}
 		for _, m := range s.Survivors[:min(len(s.Survivors), survivorsKept)] {
 			l.Items = append(l.Items, survivor(m))
 		}
@@ -243,12 +249,24 @@ func New(name string, s *event.Strength, changes []Change, unknown string) List 
 }
 
 func (l *List) count() {
-	l.Reviewed = projector.Reviewed{Total: len(l.Items)}
+	l.Reviewed = projector.Reviewed{Total: len(l.Items), FilesUnknown: l.Unknown != ""}
 	for i := range l.Items {
 		if !l.Items[i].Open() {
 			l.Decided++
 		}
 	}
+}
+
+func untried(g event.GuardrailProof) Item {
+	item := Item{
+		ID: digest(Untried, g.Command, g.Output), Kind: Untried,
+		Reasons: []string{units.Cut(render.Clean(g.Command), reasonKept) + " fails in a fresh work tree of the claimed state"},
+		Diff:    string(render.CleanText(g.Output)),
+	}
+	if g.Log != "" {
+		item.Reasons = append(item.Reasons, "all that it printed: "+render.Clean(g.Log))
+	}
+	return item
 }
 
 func survivor(m event.Mutant) Item {

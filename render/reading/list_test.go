@@ -104,8 +104,23 @@ func TestOrderOfList(t *testing.T) {
 	if l.String() != "reviewed 0 of 8" || l.Items[0].Diff != "-\treturn 2\n+\treturn 3" {
 		t.Errorf("%s, %q", l, l.Items[0].Diff)
 	}
-	if unknown := New("demo", nil, nil, "there is no repository"); len(unknown.Items) != 0 || unknown.Unknown == "" {
+	if unknown := New("demo", nil, nil, "there is no repository"); len(unknown.Items) != 0 || unknown.Unknown == "" || unknown.Done() {
 		t.Errorf("%+v", unknown)
+	}
+}
+
+// A guardrail that could not be tried comes first, with what it printed, also on a page for others.
+func TestGuardrailThatWasNotTried(t *testing.T) {
+	s := *strength
+	s.Guardrails = []event.GuardrailProof{
+		{Command: "make lint", Verdict: event.NotRun},
+		{Command: "make test", Verdict: event.BrokenControl, Output: "no \x1b[31mrule", Log: "/home/a/log"},
+	}
+	l := New("demo", &s, nil, "")
+	item := l.WithoutFiles().Items[0]
+	why := "make test fails in a fresh work tree of the claimed state; all that it printed: /home/a/log"
+	if item.Kind != Untried || item.Place() != "a guardrail" || item.Why() != why || !strings.HasPrefix(item.Diff, "no ") || strings.Contains(item.Diff, "\x1b") || l.Items[1].Kind != Survivor {
+		t.Errorf("%+v", l.Items)
 	}
 }
 

@@ -111,7 +111,7 @@ func (m *model) status() (string, terminal.Style) {
 	case m.needsPerson():
 		return "needs you", t.Warning
 	}
-	word := v.Status.String()
+	word := v.Word()
 	if v.Pending != "" {
 		word += ", " + render.Clean(v.Pending)
 	}

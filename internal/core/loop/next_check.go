@@ -131,7 +131,9 @@ func judges(claim event.Claim, outcome event.Outcome) bool {
 func evidenceOf(s *State) policy.Evidence {
 	return policy.Evidence{
 		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
-		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
+		// Held-out guardrails try only a claim that lacks nothing else.
+		Moved:    s.Breaker.Moved || s.Holdout.Refuses() || progress(s) == event.ProgressYes,
+		Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
 		Oversized: s.Changes.Oversized(s.Rules), Unsized: s.Changes.Unsized(s.Rules),
 	}
 }
@@ -166,7 +168,9 @@ func progress(s *State) event.Progress {
 	if !s.Verification.Checked {
 		return "" // nothing was checked
 	}
-	if s.Stories.Repeated() != "" {
+	// A claim that held-out guardrails refuse is none, or an agent could search for what they check
+	// for ever.
+	if s.Stories.Repeated() != "" || s.Holdout.Refuses() {
 		return event.ProgressNo
 	}
 	return s.Breaker.Progress(s.Budget.Current.Tools, s.Process.Tools)
@@ -227,9 +231,7 @@ func conclusion(s *State) event.IterationEnded {
 	case event.OutcomeInterrupted, event.OutcomeAborted, event.OutcomeLimited, event.OutcomeUnauthorized:
 		ended.Refunded = true
 	default:
-		if ended.Progress = progress(s); s.Holdout.Refuses() {
-			ended.Progress = event.ProgressNo // or it could search for what they check for ever
-		}
+		ended.Progress = progress(s)
 		if s.Verification.Checked {
 			ended.Refusal = cmp.Or(s.Stories.Repeated(), s.Holdout.Repeated())
 		}

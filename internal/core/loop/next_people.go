@@ -54,6 +54,9 @@ func (a *answers) to(c policy.Message) (last bool) {
 	case event.CommandResume:
 		return a.resume(c)
 	case event.CommandPause:
+		if lastProof(a.State) {
+			return a.refuse(c, "the work is accepted as done, and no iteration follows that could wait: 'ralph stop' ends the proof of the guardrails")
+		}
 		if question, _ := awaited(a.State); a.NeedsResume() && (a.Paused || question == 0) {
 			return a.refuse(c, "the loop is paused already")
 		}
@@ -79,7 +82,7 @@ func (a *answers) message(c policy.Message) (last bool) {
 	if c.Kind == event.CommandAnswer && !c.Bound {
 		return a.add(true, bind(a.State, c)) // it may close what the next one answers
 	}
-	if c.Kind != event.CommandAnswer && a.Phase == policy.Proving && a.Completion.Accepted != "" {
+	if c.Kind != event.CommandAnswer && lastProof(a.State) {
 		return a.refuse(c, "the work is accepted as done, and no iteration follows: resume the loop once it has ended, then send it again")
 	}
 	a.messages, a.length = a.messages+1, a.length+len(c.Text)

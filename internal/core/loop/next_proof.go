@@ -13,6 +13,10 @@ func proofDue(s *State, moment string) bool {
 	return s.Commands.Stopping == "" && s.Budget.Late(s.Rules) == "" && s.Proof.Due(moment, s.Rules)
 }
 
+// lastProof reports whether the guardrails are tried for a done that is accepted: the loop ends
+// after that, whatever a person sends.
+func lastProof(s *State) bool { return s.Phase == policy.Proving && s.Completion.Accepted != "" }
+
 // proofStopped: nothing but the proof keeps the loop from its end.
 func proofStopped(s *State) []Decision {
 	if s.Phase != policy.Proving || s.Commands.Stopping == "" {

@@ -57,7 +57,7 @@ func (h *simExecutor) prove(d event.Decided, rules event.Rules, done []event.Pro
 	for _, tried := range done {
 		count(tried)
 	}
-	trials := []event.ProofTried{{On: event.TrialControl, Passed: []int{0}}, {On: event.TrialStart, Passed: []int{0}}}
+	trials := []event.ProofTried{{On: event.TrialClaimed, Claimed: "t"}, {On: event.TrialControl, Passed: []int{0}}, {On: event.TrialStart, Passed: []int{0}}}
 	for n := range rules.Prove.Mutants {
 		tried := event.ProofTried{On: event.TrialMutant, Mutant: &event.Mutant{File: "a.go", Line: n + 1, Operator: "constant", Was: "1", Now: "2"}}
 		if w.chance(w.scenario.proves) {
@@ -188,7 +188,7 @@ func (w *world) checkTried(t *counts, e event.Event) {
 	if m := tried.Mutant; m != nil && m.Line != t.proof.mutants.Tried+1 {
 		w.violate(proofGoesOn, "event %d: the mutant of line %d is tried after %d others", e.Seq, m.Line, t.proof.mutants.Tried)
 	}
-	if first := tried.On == event.TrialControl; first != (t.proof.trials == 0) {
+	if first := tried.On == event.TrialClaimed; first != (t.proof.trials == 0) {
 		w.violate(proofGoesOn, "event %d: the trial on %q comes after %d others", e.Seq, tried.On, t.proof.trials)
 	}
 }

@@ -42,13 +42,13 @@ func (s seen) readSizes(events []event.Event) {
 	}
 }
 
-// sized draws a scenario of the eleventh edition: half of the loops have a limit for the size of
-// their change.
+// sized draws a scenario of the thirteenth edition: a third of the loops have a limit for the size
+// of their change.
 func sized(seed uint64) scenario {
-	s := tenth(seed)
-	r := rand.New(rand.NewPCG(seed, 13))
-	s.edition = 11
-	if r.IntN(2) == 0 {
+	s := proving(seed)
+	r := rand.New(rand.NewPCG(seed, 15))
+	s.edition = 13
+	if r.IntN(3) == 0 {
 		s.rules.Limits.Diff = []int{20, 50, 90}[r.IntN(3)]
 		s.repo, s.works, s.claims, s.passes = true, 60, max(s.claims, 80), 100
 		s.rules.PullRequests = s.rules.SCM

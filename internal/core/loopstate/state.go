@@ -206,6 +206,8 @@ func (s *State) Pending() string {
 	switch {
 	case l.Ended != nil:
 		return ""
+	case l.Phase == policy.Proving && s.Completion.Accepted != "" && s.Commands.Stopping == "":
+		return "" // it completes, and a pause from before does not happen
 	case l.Phase == policy.Between:
 		if l.NeedsResume() && s.Commands.Stopping == "" {
 			return "" // it has paused

@@ -119,6 +119,7 @@ func TestPending(t *testing.T) {
 	}
 	turning := []event.Payload{started, begin, opened, start, agentUp}
 	between := append(slices.Clone(turning), over, exited, done)
+	proving := []event.Payload{event.CompletionAccepted{How: event.ClaimPromise}, done, event.Decided{Do: event.DoProve}}
 	resumed := []event.Payload{event.CommandReceived{ID: "d", Kind: event.CommandResume}, event.LoopUnpaused{}, event.CommandDelivered{ID: "d", How: "loop"}}
 	for name, row := range map[string]struct {
 		story []event.Payload
@@ -135,6 +136,8 @@ func TestPending(t *testing.T) {
 		"between two iterations":           {slices.Concat(between, taken(event.CommandPause)), "pausing"},
 		"a stop between two iterations":    {slices.Concat(between, taken(event.CommandStop)), "stopping"},
 		"a pause that has come":            {slices.Concat(between, taken(event.CommandPause), []event.Payload{event.LoopPaused{}}), ""},
+		"a pause before the last proof":    {slices.Concat(turning, taken(event.CommandPause), []event.Payload{over, exited}, proving), ""},
+		"a stop of the last proof":         {slices.Concat(turning, []event.Payload{over, exited}, proving, taken(event.CommandStop)), "stopping after iteration 1"},
 		"a stop of a loop that has paused": {slices.Concat(between, []event.Payload{event.LoopPaused{}}, taken(event.CommandStop)), "stopping"},
 		"a loop that has ended":            {slices.Concat(turning, taken(event.CommandStop), []event.Payload{event.LoopEnded{Status: event.StatusStopped}}), ""},
 	} {

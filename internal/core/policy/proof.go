@@ -108,7 +108,10 @@ func (f *Proof) ran(name string, ok bool, iteration int) {
 }
 
 func (f *Proof) tried(p event.ProofTried) {
-	if p.On == event.TrialMutant {
+	switch p.On {
+	case event.TrialClaimed:
+		f.Tried, f.Mutants = nil, 0
+	case event.TrialMutant:
 		f.Mutants++
 	}
 	size := 0

@@ -31,7 +31,7 @@ func Grade(s event.Strength, r event.ProveRules) (event.Grade, []string) {
 		return event.GradeNone, append([]string{"done by the agent's word: there is no guardrail"}, factTexts(s)...)
 	}
 	p := proofOf(s, r)
-	if why := p.weak(); len(why) > 0 {
+	if why := p.weak(r); len(why) > 0 {
 		return event.GradeWeak, why
 	}
 	if missing := p.missing(r); len(missing) > 0 {
@@ -55,7 +55,30 @@ func proofOf(s event.Strength, r event.ProveRules) proof {
 func (p proof) percent() int { return 100 * p.Mutants.Killed / max(p.valid, 1) }
 
 func (p proof) noticed() string {
-	return fmt.Sprintf("the guardrails noticed %d of %s", p.Mutants.Killed, units.Quantity(p.valid, "mutant"))
+	which := "the guardrails"
+	if len(p.untried()) > 0 {
+		which = "the other guardrails"
+	}
+	return fmt.Sprintf("%s noticed %d of %s", which, p.Mutants.Killed, units.Quantity(p.valid, "mutant"))
+}
+
+func (p proof) seen(verdicts ...event.Proof) bool {
+	return slices.ContainsFunc(p.Guardrails, func(g event.GuardrailProof) bool { return slices.Contains(verdicts, g.Verdict) })
+}
+
+// untried says which guardrails could not be tried.
+func (p proof) untried() (texts []string) {
+	for _, g := range p.Guardrails {
+		if g.Verdict == event.BrokenControl || g.Verdict == event.NotRun {
+			texts = append(texts, verdictText(g))
+		}
+	}
+	return texts
+}
+
+// supported reports whether enough mutants were noticed for a strong done.
+func (p proof) supported(r event.ProveRules) bool {
+	return p.Mutants.Killed > 0 && p.percent() >= r.Strong && (p.valid >= strengthening || p.all) && p.seen(event.Proved)
 }
 
 // believed is the percent of the mutants below which a fact that does not weaken a done by itself
@@ -71,7 +94,10 @@ func believed(k event.FactKind) int {
 }
 
 // weak returns why the done is weak, if it is. A single mutant may do the same as the original.
-func (p proof) weak() (why []string) {
+//
+// A guardrail that fails in a fresh work tree supports nothing, or an agent could hide what a trial
+// would find by breaking the control. The others have to support the done without it.
+func (p proof) weak(r event.ProveRules) (why []string) {
 	if p.HeldOut.Failed > 0 {
 		why = append(why, units.Quantity(p.HeldOut.Failed, "held-out guardrail")+" failed")
 	}
@@ -93,16 +119,27 @@ func (p proof) weak() (why []string) {
 	if p.valid > 1 && len(p.Guardrails) > 0 && !slices.ContainsFunc(p.Guardrails, func(g event.GuardrailProof) bool { return g.Verdict != event.Vacuous }) {
 		why = append(why, "no guardrail failed on anything that it was tried on")
 	}
+	if len(why) > 0 || p.seen(event.BrokenControl) && !p.supported(r) {
+		why = append(p.untried(), why...)
+		if p.valid > 0 && !slices.Contains(why, p.noticed()) {
+			why = append(why, p.noticed())
+		}
+	}
 	return why
+}
+
+// recorded reports whether the loop rewrote recorded output as a whole, and nothing that it could
+// not write supports the done: what it recorded notices each change of the program, right or wrong.
+func (p proof) recorded() bool {
+	return p.HeldOut.Passed == 0 && slices.ContainsFunc(p.Facts, func(f event.GamingFact) bool { return f.Kind == event.FactSnapshots })
 }
 
 // missing returns what a strong done lacks, what decides first.
 func (p proof) missing(r event.ProveRules) (why []string) {
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	seen := func(v event.Proof) bool {
-		return slices.ContainsFunc(p.Guardrails, func(g event.GuardrailProof) bool { return g.Verdict == v })
-	}
 	switch {
+	case p.seen(event.BrokenControl): // the others support the done, and the trials of this one could say otherwise
+		return append(p.untried(), p.noticed())
 	case p.Visible.Failed > 0:
 		say("%s failed", units.Quantity(p.Visible.Failed, "visible guardrail"))
 	case len(p.Guardrails) == 0:
@@ -111,15 +148,18 @@ func (p proof) missing(r event.ProveRules) (why []string) {
 		say("%s: a strong done needs %d %%", p.noticed(), r.Strong)
 	case p.valid > 0 && p.valid < strengthening && !p.all:
 		say("%s: that is too few to say more", p.noticed())
-	case p.valid > 0 && !seen(event.Proved):
+	case p.valid > 0 && !p.seen(event.Proved):
 		say("%s, and no guardrail is proved", p.noticed())
 	case p.valid == 0 && p.Mutants.Invalid > 0:
 		say("no mutant builds, so that none says anything")
 	case p.valid == 0:
 		say("no mutant was tried")
 	}
-	if len(p.Guardrails) > 0 && !seen(event.Proved) && !seen(event.ProvedAtStart) {
+	if len(p.Guardrails) > 0 && !p.seen(event.Proved, event.ProvedAtStart) {
 		say("no guardrail was seen to fail")
+	}
+	if p.recorded() {
+		say("the loop rewrote recorded output as a whole, and what the guardrails notice may be a difference from that alone")
 	}
 	if len(why) == 0 {
 		return nil
@@ -139,7 +179,7 @@ func verdictText(g event.GuardrailProof) string {
 	case event.Vacuous:
 		return fmt.Sprintf("%s passed on everything that it was tried on", quoted(g))
 	case event.BrokenControl:
-		return fmt.Sprintf("%s fails in a fresh work tree of the claimed state", quoted(g))
+		return fmt.Sprintf("%s could not be tried: it fails in a fresh work tree of the claimed state", quoted(g))
 	case event.NotRun:
 		return fmt.Sprintf("%s was not tried", quoted(g))
 	case event.ProvedAtStart:

@@ -3,12 +3,18 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/forge"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -18,10 +24,11 @@ type provePlan struct {
 	known event.Strength
 	tried []event.ProofTried // by a runner that died
 	head  string             // of the repository before the first iteration
+	made  *policy.PullRequest
 }
 
 func planProof(s *loopstate.State) provePlan {
-	p := provePlan{rules: s.Rules.Prove, known: s.Proof.Known(&s.Verification, s.Rules), tried: s.Proof.Tried}
+	p := provePlan{rules: s.Rules.Prove, known: s.Proof.Known(&s.Verification, s.Rules), tried: s.Proof.Tried, made: s.Lifecycle.PullRequest}
 	for _, r := range s.Changes.Repos {
 		if r.Before.Root == "." || filepath.IsAbs(r.Before.Root) {
 			p.head = r.Before.Head
@@ -36,9 +43,35 @@ func (x *Executor) prove(ctx context.Context, d event.Decided, p provePlan, caus
 	ended := event.ProofEnded{Strength: x.redactStrength(strength)}
 	if err != nil {
 		ended.Error = err.Error()
+	} else {
+		ended.Unpublished = x.publishStrength(ctx, p.made, ended.Strength)
 	}
 	x.deliver(ended, d.Iteration, cause)
 }
+
+// publishStrength adds what supports the work to the text of the pull request that the loop made,
+// of several to the last one, and returns why it could not.
+func (x *Executor) publishStrength(ctx context.Context, made *policy.PullRequest, s event.Strength) (problem string) {
+	if made == nil || made.URL == "" || !x.cfg.SCM.Publishes() || ctx.Err() != nil {
+		return ""
+	}
+	branch, address := repo.Branch(ctx, x.cfg.Project), made.URL
+	if n := len(made.Stack); n > 0 {
+		branch, address = made.Stack[n-1].Branch, made.Stack[n-1].URL
+	}
+	text := fmt.Sprintf("## Strength\n\n%s: %s", s.Grade, s)
+	for _, why := range s.Why[:min(len(s.Why), maxReasons)] {
+		text += "\n- " + units.Cut(oneLine(why), maxCommand)
+	}
+	at := forge.Place{Dir: x.cfg.Project, Env: x.cfg.Env, Remotes: repo.Remotes(ctx, x.cfg.Project, x.cfg.Env...)}
+	if err := at.AddStrength(ctx, branch, len(made.Stack) > 0, address, x.masked(text)); err != nil && ctx.Err() == nil {
+		return x.masked(err.Error())
+	}
+	return ""
+}
+
+// maxReasons is how many reasons of the strength a pull request has.
+const maxReasons = 5
 
 func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePlan, cause event.Seq) (event.Strength, error) {
 	if x.cfg.Home == "" {
@@ -52,14 +85,13 @@ func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePl
 	if err != nil {
 		return p.known, err
 	}
-	first := len(done) == 0
+	if len(p.tried) == 0 || p.tried[0].Claimed != claimed {
+		x.deliver(event.ProofTried{On: event.TrialClaimed, Claimed: claimed}, d.Iteration, cause)
+	}
 	return prove.Run(ctx, prove.Config{
-		Dir: x.cfg.Project, Home: x.cfg.Home, Start: start, Claimed: claimed,
+		Dir: x.cfg.Project, Home: x.cfg.Home, ID: x.cfg.ID, Mark: process.OwnMark(x.cfg.ID), Redact: x.redactor(), Start: start, Claimed: claimed,
 		Guardrails: x.cfg.Guardrails, Env: x.cfg.Env, Worktree: x.cfg.Worktree, Rules: p.rules, Box: x.cfg.Box, Known: p.known, Done: done,
 		Tried: func(tried event.ProofTried) error {
-			if first {
-				tried.Claimed, first = claimed, false
-			}
 			if tried.Mutant != nil {
 				mutant := x.redactMutant(*tried.Mutant)
 				tried.Mutant = &mutant
@@ -90,7 +122,7 @@ func (x *Executor) beforeLoop(ctx context.Context, head string) (string, error) 
 func (x *Executor) claimed(ctx context.Context, tried []event.ProofTried) (tree string, done []event.ProofTried, err error) {
 	if len(tried) > 0 && tried[0].Claimed != "" {
 		if _, err := repo.In(x.cfg.Project, x.cfg.Env...).Line(ctx, "cat-file", "-t", tried[0].Claimed); err == nil {
-			return tried[0].Claimed, tried, nil
+			return tried[0].Claimed, slices.DeleteFunc(slices.Clone(tried), func(t event.ProofTried) bool { return t.On == event.TrialClaimed }), nil
 		}
 	}
 	tree, err = keep.FilesNow(ctx, x.cfg.Project, x.cfg.Env...)

@@ -13,14 +13,20 @@ import (
 const (
 	ownBegin = "<!-- ralph:begin "
 	ownEnd   = "<!-- ralph:end -->"
+	// strengthBegin is before what a proof found out, at the end of ralph's part.
+	strengthBegin = "<!-- ralph:strength -->"
 )
 
 var ownPart = units.Pattern(`(?s)<!-- ralph:begin ([0-9a-f]{16}) -->\n(.*?)\n?<!-- ralph:end -->`)
 
 // sign returns ralph's part of a text with its marks.
 func sign(body, title string) string {
-	body = strings.ReplaceAll(strings.ReplaceAll(body, "<!-- ralph:", "<!-- "), "\r\n", "\n")
-	return ownBegin + hash(title) + " -->\n" + body + "\n" + ownEnd
+	return ownBegin + hash(title) + " -->\n" + withoutMarks(body) + "\n" + ownEnd
+}
+
+// withoutMarks returns a text that ends no part of ralph's.
+func withoutMarks(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "<!-- ralph:", "<!-- "), "\r\n", "\n")
 }
 
 func hash(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(title)))[:16] }
@@ -61,4 +67,20 @@ func replaceOwn(r Request, d Draft) (body, title string, differ bool) {
 	}
 	body, title = there[:at[0]]+part+there[at[1]:], prefix+d.Title
 	return body, title, body != there || title != r.title
+}
+
+// withStrength returns the text that a pull request should have with what a proof found out, and
+// whether it differs from what it has.
+func withStrength(r Request, said string) (body string, differ bool) {
+	there := strings.ReplaceAll(r.body, "\r\n", "\n")
+	at := ownPart().FindStringSubmatchIndex(there)
+	if at == nil {
+		return r.body, false
+	}
+	if r.program == glab {
+		said = withoutActions(said)
+	}
+	own, _, _ := strings.Cut(there[at[4]:at[5]], strengthBegin)
+	body = there[:at[4]] + strings.TrimRight(own, "\n") + "\n\n" + strengthBegin + "\n" + strings.TrimSpace(withoutMarks(said)) + "\n" + ownEnd + there[at[1]:]
+	return body, body != there
 }

@@ -290,6 +290,26 @@ func (at Place) change(ctx context.Context, r Request, d Draft) error {
 	if !ok && !rebase {
 		return nil
 	}
+	return at.edit(ctx, r, body, title, d.Base)
+}
+
+// AddStrength adds to ralph's part of the text of an open pull request what supports the work. The
+// next Publish removes it: it is about the work as it was. It does nothing if the branch has
+// another pull request than that of the address, or if a person removed ralph's part.
+func (at Place) AddStrength(ctx context.Context, branch string, part bool, address, text string) error {
+	r, err := at.find(ctx, branch, part)
+	if err != nil || r == nil || r.State != event.RequestOpen || r.URL != address {
+		return err
+	}
+	if body, ok := withStrength(*r, clean(text)); ok {
+		return at.edit(ctx, *r, body, r.title, "")
+	}
+	return nil
+}
+
+// edit gives a pull request a text, and a title and a base if they are others.
+func (at Place) edit(ctx context.Context, r Request, body, title, base string) error {
+	rebase := base != "" && r.base != base
 	number := strconv.Itoa(r.Number)
 	if r.program == glab {
 		args := []string{"mr", "update", number, "--description", body}
@@ -298,7 +318,7 @@ func (at Place) change(ctx context.Context, r Request, d Draft) error {
 			args = append(args, "--title", title)
 		}
 		if rebase {
-			args = append(args, "--target-branch", d.Base)
+			args = append(args, "--target-branch", base)
 		}
 		_, err := at.run(ctx, "", glab, args...)
 		return err
@@ -310,7 +330,7 @@ func (at Place) change(ctx context.Context, r Request, d Draft) error {
 		args = append(args, "-f", "title="+title)
 	}
 	if rebase {
-		args = append(args, "-f", "base="+d.Base)
+		args = append(args, "-f", "base="+base)
 	}
 	_, err := at.run(ctx, body, gh, args...)
 	return err

@@ -132,6 +132,29 @@ func TestOwnPartOfTheText(t *testing.T) {
 	}
 }
 
+// What supports the work is at the end of ralph's part, once, until the next text replaces that.
+func TestStrengthInTheText(t *testing.T) {
+	r := Request{program: gh, title: "T", body: "Mine.\r\n\r\n" + sign("b", "T") + "\n\nAfter."}
+	for _, said := range []string{"weak: <!-- ralph:end -->", "fair"} {
+		body, differ := withStrength(r, said)
+		want := "Mine.\n\n" + sign("b", "T") + "\n\nAfter."
+		want = strings.Replace(want, "b\n"+ownEnd, "b\n\n"+strengthBegin+"\n"+strings.Replace(said, "ralph:", "", 1)+"\n"+ownEnd, 1)
+		if body != want || !differ {
+			t.Errorf("%q\nwant\n%q", body, want)
+		}
+		r.body = body
+	}
+	if _, differ := withStrength(r, "fair"); differ {
+		t.Error("the same text differs")
+	}
+	if body, _, _ := replaceOwn(r, Draft{Title: "T", Body: "c"}); strings.Contains(body, "fair") {
+		t.Errorf("it stays in the next text:\n%s", body)
+	}
+	if body, differ := withStrength(Request{body: "a person's"}, "fair"); differ {
+		t.Error(body)
+	}
+}
+
 func TestUnchangedTextCallsNothing(t *testing.T) {
 	there := `{"body":"` + jsonLines(sign("It works.", "Fix login")) + `","isDraft":true,"number":7,"state":"OPEN","title":"Fix login","url":"https://github.com/acme/shop/pull/7"}`
 	at := scripted(t, answers{"gh-pr-view.out": there}, onGitHub)

@@ -42,6 +42,8 @@ type Config struct {
 	// Env is the complete environment; nil means the caller's. It should not contain the mark of an
 	// agent: when that agent ends, so do all processes with its mark.
 	Env []string
+	// Mark makes all that a command leaves running the command's: see process.Command.
+	Mark string
 	// Wrap runs the commands in a sandbox; nil runs them as they are.
 	Wrap process.Wrap
 	// TruncateChars is how many characters of a failed command's output are in the message.
@@ -236,7 +238,9 @@ func (r *runState) run(ctx context.Context, g Guardrail, log *os.File) Result {
 		ctx, cancel = context.WithTimeoutCause(ctx, g.Timeout, errTimedOut)
 		defer cancel()
 	}
-	exit, err := process.Run(ctx, process.Command{Shell: g.Command, Dir: r.Dir, Env: r.Env, Wrap: r.Wrap, Stdout: out, Stderr: out, Grace: r.Grace})
+	exit, err := process.Run(ctx, process.Command{
+		Shell: g.Command, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Wrap: r.Wrap, Stdout: out, Stderr: out, Grace: r.Grace,
+	})
 	out.end()
 	closeErr := log.Close()
 	result.Code, result.Signal, result.Took = exit.Code, exit.Signal, exit.Took

@@ -57,6 +57,11 @@ func Open(home, project string) Store {
 	return Store{filepath.Join(home, Folder, registration.SlugName(filepath.Base(project))+"-"+hex.EncodeToString(sum[:6]))}
 }
 
+// File returns where a file of the store is, by its path in the project.
+func (s Store) File(name string) string {
+	return filepath.Join(s.Dir, filesFolder, filepath.FromSlash(name))
+}
+
 // Guardrails returns those of the store.
 func (s Store) Guardrails() ([]Guardrail, error) {
 	text, err := safefile.Read(filepath.Join(s.Dir, listFile), maxList)

@@ -27,5 +27,5 @@
 //   - The same states, seed and guardrails give the same trials in the same order, so that a proof
 //     that a crash cut off continues after the last of them.
 //   - The proof ends: in the time of the rules, each command in a few times the time of its
-//     control. What a command prints is bounded and kept nowhere.
+//     control. What a command prints is kept nowhere but that of a broken control: see [Folder].
 package prove

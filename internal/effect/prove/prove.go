@@ -26,15 +26,21 @@ type Config struct {
 	// Dir is the project's folder, in a work tree of the repository: only read.
 	Dir  string
 	Home string // ralph's own folder, where the throw-away work tree is made
+	ID   string // names what is proved: see Folder
 	// Start and Claimed are commits or trees of git: before the first iteration, and what is
 	// claimed.
 	Start, Claimed string
 	// Guardrails are those that the agent can read, in the order of the settings.
 	Guardrails []guardrail.Guardrail
-	Env        []string        // of the guardrails, complete; nil means the caller's
-	Worktree   config.Worktree // what a fresh work tree needs
-	Rules      event.ProveRules
-	Seed       int64 // chooses the mutants; 0 derives it from the name of the claimed tree
+	Env        []string // of the guardrails, complete; nil means the caller's
+	// Mark is that of the loop that runs them, so that a later runner finds what a dead one left;
+	// "" for the tree's. What a command leaves running ends with it, in whichever session that is.
+	Mark string
+	// Redact keeps secrets out of what is kept of their outputs: see guardrail.Config.
+	Redact   func() guardrail.Redactor
+	Worktree config.Worktree // what a fresh work tree needs
+	Rules    event.ProveRules
+	Seed     int64 // chooses the mutants; 0 derives it from the name of the claimed tree
 	// Box opens the sandbox of the commands, which may write in the tree alone; it returns no Wrap
 	// where they need none, as does nil.
 	Box func(context.Context, *scratch.Tree) (process.Wrap, func() error, error)
@@ -48,9 +54,13 @@ type Config struct {
 	Started func(t event.ProofTried, mutants int)
 	Tried   func(t event.ProofTried) error
 	// Patience is how much longer than a few times its control a command may take; 0
-	// means five seconds.
+	// means three seconds.
 	Patience time.Duration
 }
+
+// Folder is where what is kept of proofs of the same work is: in ralph's home, so that a sandbox
+// hides it from agents.
+func Folder(home, id string) string { return filepath.Join(home, "proofs", id) }
 
 // maxSurvivors is how many survivors a strength names.
 const maxSurvivors = 50
@@ -271,7 +281,7 @@ func (r *run) judge() {
 			p.Verdict = event.NotRun
 		}
 		at := slices.IndexFunc(known, func(k event.GuardrailProof) bool { return k.Command == g.Command && k.Verdict == event.ProvedAtStart })
-		if at >= 0 && (p.Verdict == event.Vacuous || p.Verdict == event.NotRun || p.Verdict == event.BrokenControl) {
+		if at >= 0 && (p.Verdict == event.Vacuous || p.Verdict == event.NotRun) {
 			p = known[at] // it was seen to fail in an iteration
 		}
 		r.strength.Guardrails = append(r.strength.Guardrails, p)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -122,12 +126,30 @@ func TestProvedAtStart(t *testing.T) {
 	}
 }
 
-// What fails in a fresh tree says nothing; a program that is missing there is not run.
+// What fails in a fresh tree says nothing, and the person reads what it printed. That it failed in
+// an iteration changes nothing of that.
 func TestBrokenControl(t *testing.T) {
-	p := honest(t, "sh test_price.sh", "test -e elsewhere", "no-such-program-here")
+	p := honest(t, "sh test_price.sh", "seq 1000; echo no "+"$TOKEN"+" elsewhere; test -e elsewhere", "no-such-program-here")
+	p.cfg.ID = "loop"
+	p.cfg.Env = append(os.Environ(), "TOKEN=secret-of-a-person")
+	secrets := redact.New(p.cfg.Env)
+	p.cfg.Redact = func() guardrail.Redactor { return secrets.Stream() }
+	p.cfg.Known.Guardrails = []event.GuardrailProof{{Command: p.cfg.Guardrails[1].Command, Verdict: event.ProvedAtStart, At: "iteration 1"}}
 	s := p.run()
-	if diff := cmp.Diff([]event.Proof{event.Proved, event.BrokenControl, event.NotRun}, verdicts(s)); diff != "" {
+	if diff := cmp.Diff([]event.Proof{event.Proved, event.BrokenControl, event.BrokenControl}, verdicts(s)); diff != "" {
 		t.Error(diff)
+	}
+	broken := s.Guardrails[1]
+	text, err := os.ReadFile(broken.Log)
+	testgit.Must(t, err)
+	if all := string(text); !strings.HasPrefix(all, "1\n2\n") || strings.Contains(all, "secret-of-a-person") || !strings.HasSuffix(strings.TrimSpace(all), broken.Output) {
+		t.Errorf("%s has\n%s\nwhich ends with\n%s", broken.Log, text, broken.Output)
+	}
+	if info, err := os.Stat(broken.Log); err != nil || info.Mode().Perm() != 0o600 || filepath.Dir(broken.Log) != prove.Folder(p.cfg.Home, "loop") {
+		t.Errorf("%s: %v, %v", broken.Log, info.Mode(), err)
+	}
+	if !strings.HasSuffix(broken.Output, " elsewhere") || len(broken.Output) > 2000 || !strings.Contains(s.Guardrails[2].Output, "no-such-program-here") {
+		t.Errorf("%q, %q", broken.Output, s.Guardrails[2].Output)
 	}
 	if want := (event.Counted{Passed: 1, Failed: 2}); s.Visible != want {
 		t.Errorf("visible: %v", s.Visible)
@@ -158,15 +180,46 @@ func TestSlowerOnceIsNoFailure(t *testing.T) {
 	}
 }
 
-// An endless loop is noticed.
+// An endless loop is noticed, and not tried again once it is known how long a changed program
+// takes.
 func TestEndlessLoopIsNoticed(t *testing.T) {
 	p := changed(t, map[string]string{"count.sh": "echo\n"}, map[string]string{
 		"count.sh": "n=3\nwhile [ $n -gt 0 ]; do\nn=$((n - 1))\ndone\n",
-	}, "test -z $(sh count.sh)")
-	p.cfg.Patience = 300 * time.Millisecond
+	}, `echo x >>"$RUNS/runs"; test -z $(sh count.sh)`)
+	runs := t.TempDir()
+	p.cfg.Env, p.cfg.Patience = append(os.Environ(), "RUNS="+runs), 300*time.Millisecond
 	s := p.run()
+	text, err := os.ReadFile(filepath.Join(runs, "runs"))
+	testgit.Must(t, err)
+	if got := strings.Count(string(text), "x"); got != 2+s.Mutants.Tried { // the control and the start besides
+		t.Errorf("%d runs, %v", got, s.Mutants)
+	}
 	if diff := cmp.Diff([]event.Proof{event.Proved}, verdicts(s)); diff != "" || s.Mutants.Killed == 0 {
 		t.Error(diff, s.Mutants)
+	}
+}
+
+// What a command leaves running in a session of its own ends with it, also where a loop runs it.
+func TestLeftoversEnd(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not installed")
+	}
+	for _, mark := range []string{"", "loop-of-a-test.ralph"} {
+		p := honest(t, `setsid sh -c 'echo $$ >"$PIDS/pid"; exec sleep 600' >/dev/null 2>&1 & while ! test -s "$PIDS/pid"; do :; done`)
+		pids := t.TempDir()
+		p.cfg.Env, p.cfg.Mark, p.cfg.Rules.Mutants = append(os.Environ(), "PIDS="+pids, process.MarkVariable+"="+mark), mark, 0
+		p.run()
+		text, err := os.ReadFile(filepath.Join(pids, "pid"))
+		testgit.Must(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		testgit.Must(t, err)
+		all, err := process.Marked()
+		testgit.Must(t, err)
+		for own, found := range all {
+			if slices.ContainsFunc(found, func(s process.Stray) bool { return s.PID == pid }) {
+				t.Errorf("with the mark %q, process %d is still there with %s", mark, pid, own)
+			}
+		}
 	}
 }
 

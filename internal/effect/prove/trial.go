@@ -21,23 +21,16 @@ import (
 
 const (
 	// After the control a command may take slower times as long, and patience more. One that takes
-	// longer gets again times that: much may have to be built that was there for the control. An
-	// endless loop counts as a failure.
+	// longer gets again times that, unless it is known how long it takes on a changed program: much
+	// may have to be built that was there for the control. An endless loop counts as a failure.
 	slower   = 4
-	patience = 5 * time.Second
-	again    = 5
+	patience = 3 * time.Second
+	again    = 2
 	// maxOutput is how much of each end of an output is searched for errors of a compiler, in
 	// bytes.
 	maxOutput = 32 << 10
 	grace     = 500 * time.Millisecond
 )
-
-// control is how a guardrail did on the claimed state.
-type control struct {
-	ok   bool
-	code int
-	took time.Duration
-}
 
 // outcome is how a command ended.
 type outcome struct {
@@ -63,18 +56,21 @@ func (r *run) command(ctx context.Context, i int, limit time.Duration) (outcome,
 	return r.shell(ctx, g.Command)
 }
 
+// environment is that of the commands, and their mark: an endless loop must not outlive a proof
+// that is killed.
+func (r *run) environment() (env []string, mark string) {
+	// A hook of git may have started ralph: it names the person's repository.
+	env, mark = append(repo.In(r.tree.Root, r.Env...).Env, r.tree.Ceiling()), cmp.Or(r.Mark, r.tree.Mark)
+	for i, entry := range env {
+		env[i] = r.moved(entry)
+	}
+	return env, mark
+}
+
 func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	head, tail := process.Head{Max: maxOutput}, process.Tail{Max: maxOutput}
 	out := io.MultiWriter(&head, &tail)
-	// A hook of git may have started ralph: it names the person's repository.
-	env := append(repo.In(r.tree.Root, r.Env...).Env, r.tree.Ceiling())
-	mark := r.tree.Mark // an endless loop must not outlive a proof that is killed
-	for i, entry := range env {
-		env[i] = r.moved(entry)
-		if value, ok := strings.CutPrefix(entry, process.MarkVariable+"="); ok && value != "" {
-			mark = "" // the processes are those of a loop
-		}
-	}
+	env, mark := r.environment()
 	exit, err := process.Run(ctx, process.Command{
 		Shell: r.moved(line), Dir: r.tree.Project, Env: env, Mark: mark, Wrap: r.wrap, Stdout: out, Stderr: out, Grace: grace,
 	})
@@ -86,7 +82,7 @@ func (r *run) shell(ctx context.Context, line string) (outcome, error) {
 	if head.Over {
 		text += "\n" + tail.String()
 	}
-	o := outcome{control{err == nil && exit.Code == 0 && exit.Signal == "", exit.Code, exit.Took}, text, timedOut}
+	o := outcome{control{ok: err == nil && exit.Code == 0 && exit.Signal == "", took: exit.Took}, text, timedOut}
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("run %.200q: %w", line, err)
 	}
@@ -115,14 +111,8 @@ func (r *run) trial(
 		if enough != nil && enough(t) {
 			break
 		}
-		limit := slower*r.controls[i].took + cmp.Or(r.Patience, patience)
-		o, err := r.command(ctx, i, limit)
-		if took += o.took; err == nil && o.timedOut && (r.Guardrails[i].Timeout == 0 || r.Guardrails[i].Timeout > limit) {
-			if err = made(); err == nil {
-				o, err = r.command(ctx, i, again*limit)
-				took += o.took
-			}
-		}
+		o, spent, err := r.patient(ctx, i, made)
+		took += spent
 		if err != nil {
 			return t, err
 		}
@@ -142,6 +132,24 @@ func (r *run) trial(
 	slices.Sort(t.Failed)
 	t.Took = took.Milliseconds()
 	return t, r.report(t)
+}
+
+// patient runs a guardrail on a changed program, for as long as that can take.
+func (r *run) patient(ctx context.Context, i int, made func() error) (o outcome, took time.Duration, err error) {
+	c := &r.controls[i]
+	limit := slower*max(c.took, c.changed) + cmp.Or(r.Patience, patience)
+	o, err = r.command(ctx, i, limit)
+	took = o.took
+	if err == nil && o.timedOut && c.changed == 0 && (r.Guardrails[i].Timeout == 0 || r.Guardrails[i].Timeout > limit) {
+		if err = made(); err == nil {
+			o, err = r.command(ctx, i, again*limit)
+			took += o.took
+		}
+	}
+	if !o.timedOut && (o.ok || 2*o.took >= c.took) { // it was not one that failed at once
+		c.changed = max(c.changed, o.took)
+	}
+	return o, took, err
 }
 
 func (r *run) report(t event.ProofTried) error {
@@ -166,71 +174,6 @@ func (r *run) earlier(t event.ProofTried) (event.ProofTried, bool) {
 	}
 	r.Done = r.Done[1:]
 	return done, true
-}
-
-// control runs all guardrails on the claimed state, also where an earlier process has: the time
-// that each takes bounds its runs on mutants. Those that fail run again with what a fresh work tree
-// lacks.
-func (r *run) control(ctx context.Context) error {
-	t := event.ProofTried{On: event.TrialControl}
-	done, again := r.earlier(t)
-	if !again && r.Started != nil {
-		r.Started(t, 0)
-	}
-	r.controls = make([]control, len(r.Guardrails))
-	red, took, err := r.runControls(ctx, all(len(r.Guardrails)))
-	if err != nil {
-		return err
-	}
-	if len(red) > 0 {
-		brought, err := r.prepare(ctx)
-		if err != nil {
-			return err
-		}
-		if brought {
-			var more time.Duration
-			if red, more, err = r.runControls(ctx, red); err != nil {
-				return err
-			}
-			took += more
-		}
-	}
-	if again { // the verdicts stay as they were recorded
-		red = done.Failed
-	}
-	for i := range r.controls {
-		r.controls[i].ok = !slices.Contains(red, i)
-		switch {
-		case r.controls[i].ok:
-			t.Passed = append(t.Passed, i)
-			continue
-		case r.controls[i].code == 126 || r.controls[i].code == 127: // a program is missing here
-			r.proofs[i].Verdict = event.NotRun
-		default:
-			r.proofs[i].Verdict = event.BrokenControl
-		}
-		t.Failed = append(t.Failed, i)
-	}
-	t.Took = took.Milliseconds()
-	if again {
-		return nil
-	}
-	return r.report(t)
-}
-
-func (r *run) runControls(ctx context.Context, which []int) (red []int, took time.Duration, err error) {
-	for _, i := range which {
-		o, err := r.command(ctx, i, 0)
-		if err != nil {
-			return red, took, err
-		}
-		r.controls[i] = o.control
-		took += o.took
-		if !o.ok {
-			red = append(red, i)
-		}
-	}
-	return red, took, nil
 }
 
 func all(n int) (list []int) {

@@ -22,6 +22,12 @@ func IsOwn(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ownFolder)
 }
 
+// OwnEntries returns what git's index has of ralph's folders, in the form that git update-index -z
+// --index-info reads. The paths are from the root.
+func (g Git) OwnEntries(ctx context.Context) ([]byte, error) {
+	return g.Read(ctx, "ls-files", "--stage", "-z", "--full-name", "--", ":(top,glob)**/"+ownFolder+"/**")
+}
+
 // A Location is a working tree and the folder of git's files for it alone: its index, its HEAD, the
 // operation in progress.
 type Location struct{ Root, GitDir string }

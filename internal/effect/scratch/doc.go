@@ -15,6 +15,7 @@
 //   - Folders are made with mode 0700 in ralph's home, which every sandbox hides from agents.
 //   - What a killed process leaves is removed by the next [Open] that is a minute later, which ends
 //     the commands with the mark of such a tree.
+//   - What the repository's index has of ralph's folders is in each state, as in a fresh clone.
 //   - No hook and no filter of the repository runs: a file of Git LFS is a pointer. Submodules are
 //     empty.
 //

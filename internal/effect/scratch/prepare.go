@@ -16,8 +16,11 @@ import (
 
 // Preparation says what a fresh tree needs that git does not have.
 type Preparation struct {
-	From  string   // the project of the person, of which Copy names ignored files
-	Copy  []string // worktree.copy; .worktreeinclude counts, too
+	From string   // the project of the person, of which Copy names ignored files
+	Copy []string // worktree.copy; .worktreeinclude counts, too
+	// Moved replaces the path of the person's work tree in a text by that of the tree. With it,
+	// folders of dependencies are copied, too.
+	Moved func(string) string
 	Setup string   // worktree.setup
 	Env   []string // of Setup
 	// Wrap runs Setup in a sandbox, since it may run what an agent wrote; nil runs it as it is.
@@ -28,6 +31,9 @@ type Preparation struct {
 // worktree of a loop. A later [Tree.Reset] removes what it does not keep.
 func (t *Tree) Prepare(ctx context.Context, p Preparation) error {
 	_, err := (&workspace.Worktree{Path: t.Root}).Copy(ctx, p.From, p.Copy, p.Env...)
+	if err == nil && p.Moved != nil {
+		err = t.copyDependencies(ctx, p)
+	}
 	if err == nil || repo.Absent(err) { // without git nothing is ignored, and all is there
 		err = nil
 		if p.Setup != "" {

@@ -36,6 +36,7 @@ type Tree struct {
 	folder string
 	lock   *os.File
 	config []byte // of git, as it was made
+	own    []byte // what the repository's index has of ralph's folders
 	// commits are those of trees that were written.
 	commits map[string]string
 }
@@ -89,6 +90,9 @@ func open(ctx context.Context, c Config) (t *Tree, err error) {
 	t.git = repo.In(t.Root, c.Env...).WithOwnIdentity()
 	t.git.Env = append(t.git.Env, t.Ceiling())
 	t.git.Limit = writeTime
+	if t.own, err = from.OwnEntries(ctx); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	if err = t.fill(ctx, common, format, c.Tree); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -254,11 +258,33 @@ func (t *Tree) commit(ctx context.Context, tree string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the tree %.60q: %w", tree, err)
 	}
-	commit, err := t.git.CommitTree(ctx, name, "The files as they are tried.")
+	full, err := t.withOwn(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	commit, err := t.git.CommitTree(ctx, full, "The files as they are tried.")
 	if err == nil && name == tree {
 		t.commits[tree] = commit
 	}
 	return commit, err
+}
+
+// withOwn returns a tree with what the repository has of ralph's folders, such as the settings of a
+// project: a fresh clone has them, and what is kept of a work tree has not.
+func (t *Tree) withOwn(ctx context.Context, tree string) (string, error) {
+	if len(t.own) == 0 {
+		return tree, nil
+	}
+	if _, err := t.git.Read(ctx, "read-tree", tree); err != nil {
+		return "", err
+	}
+	if has, err := t.git.OwnEntries(ctx); err != nil || len(has) > 0 {
+		return tree, err
+	}
+	if _, err := t.git.Feed(ctx, t.own, "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	return t.git.Line(ctx, "write-tree")
 }
 
 // Own copies the objects that the tree borrows, for commands that cannot read the repository that

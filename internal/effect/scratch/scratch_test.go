@@ -79,6 +79,33 @@ func TestTreeLeavesRepositoryAlone(t *testing.T) {
 	}
 }
 
+// A tree has what the repository tracks in ralph's folders, as a fresh clone does, though what is
+// kept of a work tree has not; and nothing else of them.
+func TestTrackedSettingsAreThere(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write(".ralph/settings.json", "{}")
+	w.Write("sub/.ralph/prompt.md", "x")
+	w.Commit("The settings.")
+	w.Write(".ralph/demo/journal", "x")
+	w.Write("new", "x")
+	now, err := keep.FilesNow(t.Context(), w.Dir)
+	testgit.Must(t, err)
+	made := open(t, filepath.Join(w.Dir, "sub"), now, t.TempDir())
+	inside := testgit.Tree{T: t, Dir: made.Root}
+	for range 2 {
+		if got := inside.Content(".ralph/settings.json") + inside.Content("sub/.ralph/prompt.md") + inside.Content("new"); got != "{}xx" {
+			t.Errorf("the files are %q", got)
+		}
+		if _, err := os.Stat(filepath.Join(made.Root, ".ralph", "demo")); err == nil {
+			t.Error("a loop is there")
+		}
+		if status := inside.Git("status", "--porcelain"); status != "" {
+			t.Errorf("not committed: %s", status)
+		}
+		testgit.Must(t, made.Reset(t.Context(), now))
+	}
+}
+
 // What a killed process leaves is removed by the next one; a tree in use stays.
 func TestNextOneRemovesRemains(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()

@@ -12,7 +12,7 @@ import (
 
 // Header describes a loop's state in one line.
 func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
-	status, until := h.Status.String(), e.Now()
+	status, until := h.Word(), e.Now()
 	switch {
 	case h.Reason != "":
 		until = h.At

@@ -63,7 +63,7 @@ func liveState(l *listing.Loop, since, now time.Time) string {
 		if l.Runner != nil && !l.Runner.Since.IsZero() {
 			began = l.Runner.Since // an earlier runner may have worked weeks ago
 		}
-		return "running " + clock(now.Sub(began))
+		return l.Word() + " " + clock(now.Sub(began))
 	}
 	return l.Status.String()
 }

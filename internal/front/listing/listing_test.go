@@ -43,6 +43,19 @@ func views(loops ...registry.Status) (all []*projector.View) {
 	return all
 }
 
+// A loop that tries its guardrails does not say that it runs.
+func TestProvingIsSaid(t *testing.T) {
+	loop := registry.Status{Entry: registry.Entry{Name: "shop"}, Head: registry.Summary{Status: "running", Proving: true}, Live: registry.Liveness{Alive: true}}
+	v := projector.Brief(loop)
+	if got := string(Table(&cli.Env{Now: time.Now}, views(loop), false)); v.State != "proving" || !strings.Contains(got, "proving ") || strings.Contains(got, "running") {
+		t.Errorf("%s: %s", v.State, got)
+	}
+	loop.Head.Pending = "stopping"
+	if v := projector.Brief(loop); v.State != "proving, stopping" {
+		t.Error(v.State)
+	}
+}
+
 func TestStoriesHaveAColumn(t *testing.T) {
 	e := &cli.Env{Now: time.Now}
 	loops := []registry.Status{

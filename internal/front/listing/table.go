@@ -139,7 +139,7 @@ func shortWait(v *projector.View, now time.Time) string {
 func statusStyle(status string) string {
 	word, _, _ := strings.Cut(status, " ")
 	switch strings.TrimSuffix(word, ",") {
-	case "running", "starting":
+	case "running", "starting", "proving":
 		return "\x1b[32m"
 	case "waiting", "paused", "stopping", "pausing":
 		return "\x1b[33m"

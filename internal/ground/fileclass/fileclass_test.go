@@ -18,7 +18,7 @@ func TestClassify(t *testing.T) {
 		fileclass.TestConfig: `conftest.py tests/conftest.py pytest.ini tox.ini setup.cfg pyproject.toml jest.config.js vitest.config.mts karma.conf.js package.json
 			Makefile rules.mk .github/workflows/ci.yml codecov.yml .codecov.yml .mocharc.json .nycrc tsconfig.json tsconfig.build.json build.gradle.kts
 			pom.xml Cargo.toml phpunit.xml.dist .gitlab-ci.yml jest.setup.ts .golangci.yml justfile mix.exs`,
-		fileclass.Snapshot:  `src/__snapshots__/a.test.ts.snap a.snap testdata/help.golden testdata/golden/x.txt tests/cassettes/login.yaml tests/a.approved.txt out.expected tests/one.want test/cases/a.out tests/expected/a.txt`,
+		fileclass.Snapshot:  `src/__snapshots__/a.test.ts.snap a.snap testdata/help.golden testdata/golden/x.txt tests/cassettes/login.yaml tests/a.approved.txt out.expected tests/one.want test/cases/a.out tests/expected/a.txt test/recorded/a.json`,
 		fileclass.Docs:      `README.md docs/guide.md CHANGELOG LICENSE docs/index.html README.txt a.rst`,
 		fileclass.Generated: `api.pb.go api_pb2.py app.min.js dist/index.js zz_generated.deepcopy.go a.g.dart Form.Designer.cs x_generated.ts`,
 		fileclass.Vendored:  `vendor/x/y_test.go node_modules/a/package.json third_party/a.c .venv/lib/a.py`,

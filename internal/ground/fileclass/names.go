@@ -7,7 +7,7 @@ var (
 	generatedFolders = []string{"dist", "__pycache__", ".next", ".nuxt", "htmlcov", "coverage", ".nyc_output", "__generated__"}
 	snapshotFolders  = []string{"__snapshots__", "snapshots", "golden", "goldens", "cassettes", "vcr_cassettes", "__image_snapshots__"}
 	// Of what is in a folder for tests.
-	outputFolders = []string{"expected", "expect", "want", "outputs"}
+	outputFolders = []string{"expected", "expect", "want", "outputs", "recorded", "recordings"}
 	outputName    = regexp.MustCompile(`\.(?:want|expect|exp|out|output|stdout)$|^(?:expected|want)(?:[._-]|$)|[_-]expected\.\w+$`)
 
 	testFolders = []string{

@@ -66,7 +66,8 @@ type Origin struct {
 	// wrote it), patch (the same change), lines (a run of the same lines), note, trace or git.
 	How string `json:"how,omitempty"`
 	Why string `json:"why,omitempty"` // it is not known, or what is known besides
-	// Verified says that a journal or the work trees that are kept show it.
+	// Verified says that a journal, work trees that are kept for one, or git show it. A note never
+	// does: the refs of its loop say that there was such an iteration, not which commits it made.
 	Verified bool        `json:"verified"`
 	Commit   *CommitPart `json:"commit,omitempty"` // that has the lines; absent if none has
 	Loop     *LoopPart   `json:"loop,omitempty"`
@@ -112,6 +113,9 @@ func (v Blame) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	if loop := folderOfLoop(path); loop != "" {
+		return cli.Refuse("'ralph logs' shows what is in it", "%s is a file of loop %s itself: ralph wrote it, and no agent", e.Short(path), filepath.Base(loop))
+	}
 	content, err := safefile.Read(path, mostFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Refuse("name a file of the work tree", "there is no file %s", e.Short(path))
@@ -148,7 +152,7 @@ func tellIfLong(e *cli.Env, path string) (end func()) {
 		defer close(told)
 		select {
 		case <-time.After(time.Second):
-			cli.Tell(e.Stderr, "following the lines of %s through all commits and loops; thousands of changed lines take minutes", e.Short(path))
+			cli.Tell(e.Stderr, "following the lines of %s through all commits and loops; a range takes less, as in %s:12-20", e.Short(path), e.Short(path))
 		case <-ended:
 		}
 	}()
@@ -156,6 +160,20 @@ func tellIfLong(e *cli.Env, path string) (end func()) {
 		close(ended)
 		<-told
 	}
+}
+
+// folderOfLoop returns the folder of a loop that has a file; empty if none has. Such a folder is no
+// part of the repository around it.
+func folderOfLoop(path string) string {
+	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		if cli.Exists(filepath.Join(dir, "journal")) && cli.Exists(filepath.Join(dir, "run.lock")) {
+			return dir
+		}
+		if cli.Exists(filepath.Join(dir, ".git")) { // as its worktree is
+			break
+		}
+	}
+	return ""
 }
 
 // split reads the target. A file whose name ends as a range comes first.
@@ -220,23 +238,30 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	if err != nil {
 		return nil, nil, err
 	}
-	blames, err := h.blame(ctx, now, name)
+	lines := h.lines(ctx, now, name)
+	if to == 0 {
+		to = len(lines)
+	}
+	if from > len(lines) && len(lines) > 0 || to > len(lines) {
+		return nil, nil, cli.Refuse("name lines that it has", "it has %s", units.Quantity(len(lines), "line"))
+	}
+	var wanted []int
+	for at := from; at <= to; at++ {
+		wanted = append(wanted, at)
+	}
+	blames, err := h.blame(ctx, now, name, wanted...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if to == 0 {
-		to = len(blames)
-	}
-	if from > len(blames) && len(blames) > 0 || to > len(blames) {
-		return nil, nil, cli.Refuse("name lines that it has", "it has %s", units.Quantity(len(blames), "line"))
-	}
 	o := origins{history: h, calls: map[*provenance.Iteration][]call{}}
-	for _, b := range blames {
-		if !slices.Contains(o.paths, b.path) {
-			o.paths = append(o.paths, b.path)
+	if err := o.readAhead(ctx, blames); err != nil {
+		return nil, nil, err
+	}
+	for _, at := range wanted {
+		if path := blames[at].path; !slices.Contains(o.paths, path) {
+			o.paths = append(o.paths, path)
 		}
 	}
-	lines := h.lines(ctx, now, name)
 	a := &Answer{File: name, Head: h.head, Ranges: []Range{}}
 	if h.head != "" {
 		was, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", h.head+":"+name)
@@ -245,7 +270,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 	}
 	var last origin
 	for at := from; at <= to; at++ {
-		found, err := o.of(ctx, blames[at-1], depth)
+		found, err := o.of(ctx, blames[at], depth)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -257,7 +282,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 			continue
 		}
 		last = found
-		a.Ranges = append(a.Ranges, Range{at, at, found.describe(ctx, h)})
+		a.Ranges = append(a.Ranges, Range{at, at, found.describe(h.noted)})
 	}
 	return a, lines, nil
 }
@@ -305,7 +330,7 @@ func (h *history) find(ctx context.Context, e *cli.Env) (loops []*provenance.Loo
 func isAlive(s registry.Status) bool { return s.Live.Alive }
 
 // describe says what is known in full.
-func (o origin) describe(ctx context.Context, h *history) Origin {
+func (o origin) describe(noted map[*provenance.Loop]bool) Origin {
 	d := Origin{How: o.how}
 	if o.commit != nil {
 		d.Commit = &CommitPart{o.commit.sha, word(o.commit.name), word(o.commit.email), time.Unix(o.commit.at, 0).UTC(), word(o.commit.subject)}
@@ -325,17 +350,11 @@ func (o origin) describe(ctx context.Context, h *history) Origin {
 		if o.how == "" {
 			d.How = "snapshot"
 		}
-		if o.note != nil {
-			d.By, d.How, d.Verified = byNote, "note", o.by.Before.Commit != "" && h.agrees(ctx, o)
+		if noted[o.by.Loop] {
+			d.By, d.How, d.Verified = byNote, "note", false
 		}
 	}
 	return d
-}
-
-// agrees reports whether the work tree that a ref keeps is one on which the commit could be made.
-func (h *history) agrees(ctx context.Context, o origin) bool {
-	head := h.headOf(o.by.Before)
-	return o.commit != nil && head != "" && head != o.commit.sha && h.isOlder(ctx, head, o.commit.sha)
 }
 
 func (o origin) part() *LoopPart {

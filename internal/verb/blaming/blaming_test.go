@@ -124,12 +124,19 @@ func TestSamePatchHasSameID(t *testing.T) {
 func TestRunOfLinesCountsLetters(t *testing.T) {
 	mine := []string{"a", "}", "a line with many letters in it", "}", "b"}
 	theirs := []string{"}", "x", "}", "a line with many letters in it", "}", "y"}
-	r, said, several := longestRun(mine, theirs, 3, func(int) bool { return true })
-	if r != (run{1, 2, 3}) || said != 24 || several {
-		t.Errorf("%+v, %d letters, several %v", r, said, several)
+	all := func(int) bool { return true }
+	if m := longestRuns(number(mine), number(theirs), all)[3]; m.said != 24 || fmt.Sprint(m.places) != "[4]" {
+		t.Errorf("%+v", m)
 	}
-	if _, said, _ := longestRun(mine, theirs, 3, func(at int) bool { return at == 3 }); said != 0 {
-		t.Errorf("a line that counts has no letters, and the run has %d", said)
+	if m := longestRuns(number(mine), number(theirs), func(at int) bool { return at == 3 })[3]; m.said != 0 {
+		t.Errorf("a line that counts has no letters, and the run has %d", m.said)
+	}
+	if m := longestRuns(number(mine), number(append(theirs, theirs...)), all)[2]; fmt.Sprint(m.places) != "[3 9]" {
+		t.Errorf("two runs that say as much: %+v", m)
+	}
+	apart := []numbered{{"x", 1, "}"}, {"x", 3, "a line with many letters in it"}, {"y", 4, "}"}}
+	if m := longestRuns(number(mine), apart, all)[2]; fmt.Sprint(m.places) != "[1]" || longestRuns(number(mine), apart, all)[1].said > 0 {
+		t.Errorf("lines that are not one after the other: %+v", m)
 	}
 }
 
@@ -397,5 +404,151 @@ func TestJoinedNotesAreUnknown(t *testing.T) {
 	known := []*provenance.Loop{{ID: "01DEMO", Name: "demo"}}
 	if a := blameOf(t, w, "a", known, map[string][]provenance.Note{w.Head(): {note, two}}); a.Unknown != 0 {
 		t.Errorf("with a journal that says nothing of it: %+v", a)
+	}
+}
+
+// The line here is of who wrote it here. What was moved stays whose it was; a copy is of who
+// copied, be it a loop or a person, and whatever git's search for copies says.
+func TestCopiesAndMoves(t *testing.T) {
+	const person = "sign() {\n\topenssl dgst -sha256 -sign key file\n}\n"
+	for name, row := range map[string]struct {
+		person, loop, then func(w testgit.Tree)
+		want               string // of sign.sh
+	}{
+		"a loop copies a person's lines from a script that changes too": {
+			person: func(w testgit.Tree) { w.Write("agent.sh", person) },
+			loop:   func(w testgit.Tree) { w.Write("sign.sh", "#!/bin/sh\n"+person) },
+			then:   func(w testgit.Tree) { w.Write("agent.sh", person+"more\n") },
+			want:   "1-1 person, 2-4 loop",
+		},
+		"a loop copies a person's lines within the file": {
+			person: func(w testgit.Tree) { w.Write("sign.sh", person) },
+			loop:   func(w testgit.Tree) { w.Write("sign.sh", person+"by the loop, a line of its own\n"+person) },
+			want:   "1-3 person, 4-7 loop",
+		},
+		"a loop moves a person's lines from another file": {
+			person: func(w testgit.Tree) { w.Write("agent.sh", "one\n"+person) },
+			loop:   func(w testgit.Tree) { w.Write("agent.sh", "one\n"); w.Write("sign.sh", "#!/bin/sh\n"+person) },
+			want:   "1-4 person",
+		},
+		"a person moves a loop's lines from another file": {
+			loop: func(w testgit.Tree) { w.Write("agent.sh", person+"end\n") },
+			then: func(w testgit.Tree) { w.Write("agent.sh", "end\n"); w.Write("sign.sh", "#!/bin/sh\n"+person) },
+			want: "1-1 person, 2-4 loop",
+		},
+		"a person moves a loop's lines within the file": {
+			person: func(w testgit.Tree) { w.Write("sign.sh", "#!/bin/sh\nan old line of the person, long enough\n") },
+			loop:   func(w testgit.Tree) { w.Write("sign.sh", "#!/bin/sh\nan old line of the person, long enough\n"+person) },
+			then: func(w testgit.Tree) {
+				w.Write("sign.sh", "#!/bin/sh\n"+person+"an old line of the person, long enough\n")
+			},
+			want: "1-1 person, 2-4 loop, 5-5 person",
+		},
+		"a person copies a loop's lines to another file": {
+			loop: func(w testgit.Tree) { w.Write("agent.sh", person) },
+			then: func(w testgit.Tree) { w.Write("agent.sh", person+"more\n"); w.Write("sign.sh", "#!/bin/sh\n"+person) },
+			want: "1-4 person",
+		},
+		"lines with few letters are not followed": {
+			person: func(w testgit.Tree) { w.Write("agent.sh", "one\n}\n\n}\n") },
+			loop:   func(w testgit.Tree) { w.Write("agent.sh", "one\n"); w.Write("sign.sh", "#!/bin/sh\n}\n\n}\n") },
+			want:   "1-1 person, 2-4 loop",
+		},
+		"a loop moves and copies lines at once": {
+			person: func(w testgit.Tree) { w.Write("agent.sh", "one\n"+person) },
+			loop:   func(w testgit.Tree) { w.Write("agent.sh", "one\n"); w.Write("sign.sh", "#!/bin/sh\n"+person+person) },
+			want:   "1-1 person, 2-7 unknown",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := testgit.Born(t)
+			w.Write("sign.sh", "#!/bin/sh\n")
+			w.Write("agent.sh", "")
+			if row.person != nil {
+				row.person(w)
+			}
+			w.Git("add", "-A")
+			l := &provenance.Loop{ID: "01DEMO", Name: "demo", Root: w.Dir}
+			i := worked(l, 1, 0, 2, "", "")
+			i.Before = provenance.Tree{Commit: w.Commit("by a person"), At: minute(0), Head: true}
+			row.loop(w)
+			w.Git("add", "-A")
+			i.After = provenance.Tree{Commit: w.Commit("by the loop"), At: minute(2), Head: true}
+			i.Commits = []provenance.Commit{{SHA: i.After.Commit, At: minute(1)}}
+			if row.then != nil {
+				row.then(w)
+				w.Git("add", "-A")
+				w.Commit("by a person, later")
+			}
+			var got []string
+			for _, r := range joinedByWho(blameOf(t, w, "sign.sh", []*provenance.Loop{l}, nil).Ranges) {
+				got = append(got, fmt.Sprintf("%d-%d %s", r.From, r.To, r.By))
+			}
+			if all := strings.Join(got, ", "); all != row.want {
+				t.Errorf("%s\nwant %s", all, row.want)
+			}
+		})
+	}
+}
+
+// joinedByWho joins ranges in a row that differ only in their commits.
+func joinedByWho(ranges []Range) (all []Range) {
+	for _, r := range ranges {
+		if n := len(all); n > 0 && all[n-1].By == r.By {
+			all[n-1].To = r.To
+			continue
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// A line asks git about itself alone.
+func TestOneLineIsReadAlone(t *testing.T) {
+	w := testgit.Born(t)
+	h, err := open(t.Context(), w.Dir, os.Environ())
+	testgit.Must(t, err)
+	defer h.close()
+	lines, err := h.blame(t.Context(), w.Head(), "a", 2)
+	testgit.Must(t, err)
+	if len(lines) != 1 || lines[2].line != 2 {
+		t.Errorf("%+v", lines)
+	}
+	if lines, err = h.blame(t.Context(), w.Head(), "a"); err != nil || len(lines) != 3 {
+		t.Errorf("then all: %+v, %v", lines, err)
+	}
+	if got := spans([]int{7, 1, 2, 3, 9}); fmt.Sprint(got) != "[-L1,3 -L7,7 -L9,9]" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What git ignores is in no work tree that is kept: who wrote it is not known.
+func TestIgnoredFileIsUnknown(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write(".gitignore", "built\n")
+	w.Write("built", "one\n")
+	w.Write(".ralph/notes", "one\n")
+	for _, name := range []string{"built", ".ralph/notes"} {
+		if a := blameOf(t, w, name, nil, nil); a.Unknown != 1 || !strings.Contains(a.Ranges[0].Why, "ignores") {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+}
+
+// The folder of a loop is none of the repository around it; its worktree is one itself.
+func TestFolderOfLoop(t *testing.T) {
+	w := testgit.Born(t)
+	w.Write(".ralph/demo/run.lock", "")
+	w.Write(".ralph/demo/journal/1.jsonl", "")
+	w.Write(".ralph/demo/worktree/.git", "")
+	for name, want := range map[string]string{
+		".ralph/demo/run.lock": ".ralph/demo", ".ralph/demo/journal/1.jsonl": ".ralph/demo", ".ralph/demo/worktree/a": "", ".ralph/settings.json": "", "a": "",
+	} {
+		if want != "" {
+			want = filepath.Join(w.Dir, want)
+		}
+		if got := folderOfLoop(filepath.Join(w.Dir, name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/effect/provenance"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
@@ -15,6 +17,13 @@ import (
 
 // patchOf returns what was changed from one commit to another in a file.
 func (o *origins) patchOf(ctx context.Context, from, to, path string) (patch, bool, error) {
+	changed, err := o.changed(ctx, from, to)
+	if err != nil {
+		return patch{}, false, err
+	}
+	if at := slices.IndexFunc(changed, func(p patch) bool { return p.path == path }); at >= 0 {
+		return changed[at], true, nil
+	}
 	key := from + to + path
 	all, done := o.changes[key]
 	if !done {
@@ -31,6 +40,73 @@ func (o *origins) patchOf(ctx context.Context, from, to, path string) (patch, bo
 	return all[0], true, nil
 }
 
+// mostChanges is how many bytes of changes are kept for another question.
+const mostChanges = 1 << 20
+
+// changed returns what was changed from one commit to another in all files. Of changes that are too
+// large to be read none are known.
+func (o *origins) changed(ctx context.Context, from, to string) ([]patch, error) {
+	key := from + to
+	if all, done := o.changes[key]; done {
+		return all, nil
+	}
+	out, err := o.git.Read(ctx, slices.Concat(diffTree, []string{from, to})...)
+	if err != nil && !errors.Is(err, repo.ErrTooMuch) {
+		return nil, err
+	}
+	if err != nil {
+		out = nil
+	}
+	all := parsePatches(string(out))
+	if len(out) < mostChanges {
+		o.changes[key] = all
+	}
+	return all, nil
+}
+
+// readAhead reads at once the commits that are blamed for lines, and what they changed.
+func (o *origins) readAhead(ctx context.Context, blames map[int]blamed) error {
+	names := map[string]bool{}
+	for _, b := range blames {
+		if _, made := o.sources[b.commit]; !made {
+			names[b.commit] = true
+		}
+	}
+	if err := o.read(ctx, slices.Collect(maps.Keys(names))); err != nil {
+		return err
+	}
+	var asked []*commit
+	var parents []string
+	for sha := range names {
+		if c := o.commits[sha]; c != nil && c.at >= o.since && len(c.parents) == 1 && !o.shallow[sha] {
+			asked, parents = append(asked, c), append(parents, c.parents[0])
+		}
+	}
+	if err := o.read(ctx, slices.Clone(parents)); err != nil || len(asked) == 0 {
+		return err
+	}
+	var trees bytes.Buffer
+	for at, c := range asked {
+		before, err := o.about(ctx, parents[at])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&trees, before.tree, c.tree)
+	}
+	out, err := o.git.Feed(ctx, trees.Bytes(), slices.Concat(diffTree, []string{"--stdin"})...)
+	if err != nil { // too much for once
+		return nil
+	}
+	for at, c := range asked {
+		o.changes[parents[at]+c.sha] = []patch{}
+	}
+	for _, p := range parsePatches(string(out)) {
+		key := parents[p.pair] + asked[p.pair].sha
+		o.changes[key] = append(o.changes[key], p)
+	}
+	return nil
+}
+
 var diffTree = []string{
 	"diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=3", "--diff-algorithm=myers",
 }
@@ -38,7 +114,8 @@ var diffTree = []string{
 // loopPatch is a change that a loop made.
 type loopPatch struct {
 	patch
-	to string // the commit that has the lines
+	to     string         // the commit that has the lines
+	counts map[string]int // how often it adds each text
 }
 
 // mostPairs is how many changes of loops are compared with others.
@@ -91,7 +168,7 @@ func (h *history) findDoubtful(ctx context.Context) error {
 		}
 		var wanted []string
 		for sha, did := range h.reflogOf(ctx, root) {
-			if repo.Writes(did) && h.made[sha].by == nil {
+			if repo.Writes(did) && h.made[sha] == nil {
 				wanted = append(wanted, sha)
 			}
 		}
@@ -131,7 +208,7 @@ func (o *origins) loopPatches(ctx context.Context, path string) ([]loopPatch, er
 	}
 	var names bytes.Buffer
 	for _, one := range parsePatches(string(out)) {
-		all = append(all, loopPatch{one, compared[one.pair]})
+		all = append(all, loopPatch{one, compared[one.pair], countTexts(one.texts)})
 		fmt.Fprintln(&names, compared[one.pair]+":"+path)
 	}
 	o.patches[path] = all
@@ -161,7 +238,7 @@ func (o *origins) ofPatch(ctx context.Context, c *commit, b blamed, left int) (f
 		if p.id != mine.id || p.to == c.sha || !o.copies(ctx, c, p.to) {
 			continue
 		}
-		found, ok, err = o.ofState(ctx, p.to, p.path, p.added[at], left)
+		found, ok, err = o.ofState(ctx, p.to, p.path, p.added[at], left, p.added...)
 		if ok && found.by != nil {
 			found.how = "patch"
 		}
@@ -185,14 +262,6 @@ func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (fou
 	if b.line < 1 || b.line > len(mine) {
 		return found, false, nil
 	}
-	added := map[int]bool{}
-	blames, err := o.blame(ctx, c.sha, b.path)
-	if err != nil {
-		return found, false, err
-	}
-	for at, line := range blames {
-		added[at] = line.commit == c.sha
-	}
 	states := map[string]bool{}
 	suspect := false
 	paths := slices.Compact(append([]string{b.path}, o.paths...))
@@ -207,13 +276,26 @@ func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (fou
 				continue
 			}
 			states[p.to+path] = true
-			suspect = suspect || slices.Contains(p.texts, mine[b.line-1])
-			theirs := o.lines(ctx, p.to, path)
-			run, said, several := longestRun(mine, theirs, b.line-1, func(at int) bool { return added[at] })
-			if said < leastLetters || several {
+			suspect = suspect || p.counts[mine[b.line-1]] > 0
+			runs, err := o.runsWith(ctx, c, b.path, p)
+			if err != nil {
+				return found, false, err
+			}
+			m := runs[b.line-1]
+			if m.said < leastLetters || m.shared || len(m.places) > 1 {
 				continue
 			}
-			answer, ok, err := o.ofState(ctx, p.to, path, run.b+b.line-run.a, left)
+			if _, added := slices.BinarySearch(p.added, m.places[0]+1); !added {
+				continue // another change of a loop added it, or none
+			}
+			if copied, err := o.isCopy(ctx, c, b.path, runs, b.line-1); copied || err != nil {
+				suspect = true
+				if err != nil {
+					return found, false, err
+				}
+				continue
+			}
+			answer, ok, err := o.ofState(ctx, p.to, path, m.places[0]+1, left, p.added...)
 			if err != nil {
 				return found, false, err
 			}
@@ -236,18 +318,109 @@ func (o *origins) ofRun(ctx context.Context, c *commit, b blamed, left int) (fou
 	return found, false, nil
 }
 
+// runsWith returns the runs that the lines of a file in a commit have in common with the file as a
+// loop left it. The letters of those lines count that the commit added.
+func (o *origins) runsWith(ctx context.Context, c *commit, path string, p loopPatch) (map[int]match, error) {
+	key := c.sha + p.to + path + "\x00" + p.path
+	if runs, done := o.runs[key]; done {
+		return runs, nil
+	}
+	blames, err := o.blame(ctx, c.sha, path, o.addedBy(ctx, c, path)...)
+	if err != nil {
+		return nil, err
+	}
+	runs := longestRuns(number(o.lines(ctx, c.sha, path)), number(o.lines(ctx, p.to, p.path)), func(at int) bool { return blames[at+1].commit == c.sha })
+	maps.DeleteFunc(runs, func(_ int, m match) bool { return m.said < leastLetters })
+	o.runs[key] = runs
+	return runs, nil
+}
+
+// leastCopied is how many letters a line needs to be looked for in all files.
+const leastCopied = 10
+
+// isCopy reports whether the lines of a run that a commit added are in another file before it. Then
+// they may be a copy of those, and not the work that a loop left here.
+func (o *origins) isCopy(ctx context.Context, c *commit, path string, runs map[int]match, at int) (bool, error) {
+	blames, err := o.blame(ctx, c.sha, path, o.addedBy(ctx, c, path)...)
+	if err != nil || len(c.parents) == 0 {
+		return false, err
+	}
+	lines := o.lines(ctx, c.sha, path)
+	there := o.elsewhere[c.sha+path]
+	if there == nil {
+		var patterns bytes.Buffer
+		for n, b := range blames {
+			if b.commit == c.sha && letters(lines[n-1]) >= leastCopied {
+				fmt.Fprintln(&patterns, lines[n-1])
+			}
+		}
+		there = map[string]bool{}
+		out, err := o.git.Feed(ctx, patterns.Bytes(), "grep", "-h", "--no-color", "--fixed-strings", "--no-textconv", "-f", "-", c.parents[0])
+		if err != nil && repo.ExitCode(err) != 1 { // 1: there are none
+			return false, err
+		}
+		for line := range strings.Lines(string(out)) {
+			there[strings.TrimSuffix(line, "\n")] = true
+		}
+		o.elsewhere[c.sha+path] = there
+	}
+	inRun := func(k int) bool { m := runs[k]; return len(m.places) == 1 && m.places[0]-k == runs[at].places[0]-at }
+	from, to := at, at
+	for inRun(from - 1) {
+		from--
+	}
+	for inRun(to + 1) {
+		to++
+	}
+	copied := false
+	for k := from; k <= to; k++ {
+		if blames[k+1].commit == c.sha && letters(lines[k]) >= leastCopied {
+			if !there[lines[k]] {
+				return false, nil
+			}
+			copied = true
+		}
+	}
+	return copied, nil
+}
+
+// addedBy returns the numbers of the lines that a commit may have added to a file; none if it may
+// be all of them.
+func (o *origins) addedBy(ctx context.Context, c *commit, path string) []int {
+	if len(c.parents) == 0 {
+		return nil
+	}
+	p, _, err := o.patchOf(ctx, c.parents[0], c.sha, path)
+	if err != nil {
+		return nil
+	}
+	return p.added
+}
+
 // absorbed reports whether the history of a commit has what a loop wrote without this commit, so
 // that git itself knows which lines are from there.
 func (o *origins) absorbed(ctx context.Context, c *commit, p loopPatch) bool {
+	key := c.sha + p.to + p.path + p.id
+	done, known := o.absorbs[key]
+	if !known {
+		done = o.hasAllOf(ctx, c, p)
+		o.absorbs[key] = done
+	}
+	return done
+}
+
+// hasAllOf is absorbed without memory.
+func (o *origins) hasAllOf(ctx context.Context, c *commit, p loopPatch) bool {
 	if _, committed := o.made[p.to]; committed && o.isOlder(ctx, p.to, c.sha) {
 		return true
 	}
 	for _, parent := range c.parents {
-		texts := map[string]int{}
-		for _, line := range o.lines(ctx, parent, p.path) {
-			texts[line]++
+		there := o.countsOf(ctx, parent, p.path)
+		missing := false
+		for text, n := range p.counts {
+			missing = missing || there[text] < n
 		}
-		if !slices.ContainsFunc(p.texts, func(text string) bool { texts[text]--; return texts[text] < 0 }) {
+		if !missing {
 			return true
 		}
 	}
@@ -259,6 +432,23 @@ func (o *origins) absorbed(ctx context.Context, c *commit, p loopPatch) bool {
 		}
 	}
 	return false
+}
+
+// countsOf returns how often a file in a commit has each line.
+func (h *history) countsOf(ctx context.Context, rev, path string) map[string]int {
+	key := rev + ":" + path
+	if h.counts[key] == nil {
+		h.counts[key] = countTexts(h.lines(ctx, rev, path))
+	}
+	return h.counts[key]
+}
+
+func countTexts(lines []string) map[string]int {
+	counts := map[string]int{}
+	for _, line := range lines {
+		counts[line]++
+	}
+	return counts
 }
 
 // isClean reports whether nothing was uncommitted when a tree was kept.

@@ -15,10 +15,15 @@
 //     (patch.go): it is a copy by rebase, cherry-pick or squash.
 //   - It was made in a work tree in which a loop had left the line uncommitted.
 //   - It is a commit of a loop that was changed, with its author and time.
-//   - A run of its lines is one that a loop wrote, and long enough to be no chance.
 //   - A note or a record of Agent Trace says so. They are named as what they are, because anyone
 //     can write them.
+//   - It moved the line: it removed a run of the same lines elsewhere, long enough to be no chance
+//     (moves.go). Who wrote them there wrote this one.
+//   - A run of its lines is one that a loop wrote, and as long, and that no other file had before.
 //   - No loop wrote a line with this text: git's answer is right. Else it is not known.
+//
+// Who wrote the line here is the answer: a copy whose original stays is of who copied. So git blame
+// follows renames of files, but gets no -M and no -C, which name the author of the original.
 //
 // The work trees of a loop become commits that no ref names, in a folder of objects that is removed
 // at the end, so that git blame itself follows lines through them. The repository is not changed.

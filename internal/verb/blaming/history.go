@@ -34,12 +34,6 @@ type commit struct {
 	body        string
 }
 
-// made is a commit that an iteration made.
-type made struct {
-	by   *provenance.Iteration
-	note *provenance.Note // set if only a note says so
-}
-
 // A history is that of a repository, with the work trees of loops as commits that no ref names.
 type history struct {
 	memory
@@ -48,9 +42,11 @@ type history struct {
 	objects string
 	head    string // empty before the first commit
 	loops   []*provenance.Loop
-	since   int64             // when the first of them began, in seconds; no earlier commit is of a loop
-	chains  map[string]*chain // by the root of the work tree
-	made    map[string]made
+	since   int64                            // when the first of them began, in seconds; no earlier commit is of a loop
+	chains  map[string]*chain                // by the root of the work tree
+	made    map[string]*provenance.Iteration // by commit
+	// noted are the loops whose journals are not here: only notes tell of them.
+	noted map[*provenance.Loop]bool
 	// disputed are commits whose notes name several iterations.
 	disputed map[string]bool
 	shallow  map[string]bool // commits whose parents a shallow clone does not have
@@ -58,21 +54,27 @@ type history struct {
 	doubtful [][2]string
 	sources  map[string]source   // of the commits that were made here
 	parents  map[string][]string // likewise
+	bounds   map[string][]string // of some of them: where it does not matter who is to blame
 	virtual  map[string]map[int]string
 	traces   map[string][]traceRecord // by revision
 }
 
 // memory is what git has answered.
 type memory struct {
-	commits map[string]*commit
-	blames  map[string][]blamed
-	files   map[string][]string
-	removed map[string]map[string][]blamed
-	older   map[string]bool
-	graph   *graph
-	reflogs map[string]map[string]string
-	patches map[string][]loopPatch // by path
-	changes map[string][]patch
+	commits   map[string]*commit
+	blames    map[string]map[int]blamed
+	files     map[string][]string
+	removed   map[string]map[string][]blamed
+	older     map[string]bool
+	graph     *graph
+	reflogs   map[string]map[string]string
+	patches   map[string][]loopPatch // by path
+	changes   map[string][]patch
+	moves     map[string]map[blamed]moved
+	runs      map[string]map[int]match
+	absorbs   map[string]bool
+	counts    map[string]map[string]int
+	elsewhere map[string]map[string]bool
 }
 
 // open returns the history of the repository around dir; close removes what it wrote.
@@ -125,12 +127,14 @@ func (h *history) readShallow(gitDir string) error {
 
 func newHistory(root string) *history {
 	return &history{
-		root: root, chains: map[string]*chain{}, made: map[string]made{}, disputed: map[string]bool{}, shallow: map[string]bool{},
-		sources: map[string]source{}, parents: map[string][]string{}, virtual: map[string]map[int]string{},
+		root: root, chains: map[string]*chain{}, made: map[string]*provenance.Iteration{}, noted: map[*provenance.Loop]bool{},
+		disputed: map[string]bool{}, shallow: map[string]bool{},
+		sources: map[string]source{}, parents: map[string][]string{}, bounds: map[string][]string{}, virtual: map[string]map[int]string{},
 		memory: memory{
-			commits: map[string]*commit{}, blames: map[string][]blamed{}, files: map[string][]string{}, older: map[string]bool{},
+			commits: map[string]*commit{}, blames: map[string]map[int]blamed{}, files: map[string][]string{}, older: map[string]bool{},
 			removed: map[string]map[string][]blamed{}, reflogs: map[string]map[string]string{},
-			patches: map[string][]loopPatch{}, changes: map[string][]patch{},
+			patches: map[string][]loopPatch{}, changes: map[string][]patch{}, moves: map[string]map[blamed]moved{},
+			runs: map[string]map[int]match{}, absorbs: map[string]bool{}, counts: map[string]map[string]int{}, elsewhere: map[string]map[string]bool{},
 		},
 	}
 }
@@ -165,7 +169,7 @@ func (h *history) use(ctx context.Context, loops []*provenance.Loop, notes map[s
 			h.loops = append(h.loops, l.ForkOf)
 		}
 	}
-	more, err := h.noted(ctx, notes, known)
+	more, err := h.fromNotes(ctx, notes, known)
 	if err != nil {
 		return err
 	}
@@ -211,19 +215,19 @@ func (h *history) take(l *provenance.Loop) (any bool) {
 		i.Commits = slices.DeleteFunc(i.Commits, func(c provenance.Commit) bool { return h.commits[c.SHA] == nil })
 		for _, c := range i.Commits {
 			any = true
-			h.made[c.SHA] = made{by: i}
+			h.made[c.SHA] = i
 		}
 	}
 	return any
 }
 
-// noted makes loops of the notes about loops whose journals are not here.
-func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note, known map[string]bool) ([]*provenance.Loop, error) {
+// fromNotes makes loops of the notes about loops whose journals are not here.
+func (h *history) fromNotes(ctx context.Context, notes map[string][]provenance.Note, known map[string]bool) ([]*provenance.Loop, error) {
 	loops := map[string]*provenance.Loop{}
 	iterations := map[string]*provenance.Iteration{}
 	for _, sha := range slices.Sorted(maps.Keys(notes)) {
 		about := h.commits[sha]
-		if about != nil && h.made[sha].by == nil && severalSay(notes[sha], known) {
+		if about != nil && h.made[sha] == nil && severalSay(notes[sha], known) {
 			h.disputed[sha] = true
 		}
 		if about == nil || len(notes[sha]) != 1 || known[notes[sha][0].Loop] {
@@ -233,7 +237,7 @@ func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note,
 		l := loops[n.Loop]
 		if l == nil {
 			l = &provenance.Loop{ID: n.Loop, Name: n.Name}
-			loops[n.Loop] = l
+			loops[n.Loop], h.noted[l] = l, true
 		}
 		key := fmt.Sprint(n.Loop, " ", n.Iteration)
 		i := iterations[key]
@@ -244,7 +248,7 @@ func (h *history) noted(ctx context.Context, notes map[string][]provenance.Note,
 		}
 		i.Ended = later(i.Ended, time.Unix(about.at, 0))
 		i.Commits = append(i.Commits, provenance.Commit{SHA: sha, Seq: n.Seq, At: time.Unix(about.at, 0)})
-		h.made[sha] = made{i, &n}
+		h.made[sha] = i
 	}
 	var all []*provenance.Loop
 	for _, id := range slices.Sorted(maps.Keys(loops)) {
@@ -264,22 +268,43 @@ func severalSay(all []provenance.Note, known map[string]bool) bool {
 	return len(all) > 1 && slices.ContainsFunc(all, func(n provenance.Note) bool { return !known[n.Loop] })
 }
 
-// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep.
+// keptOf gives the iterations of a loop that only notes tell of the work trees that refs keep. Git
+// counts in seconds: what followed in the same one is put after it.
 func (h *history) keptOf(ctx context.Context, l *provenance.Loop) error {
-	for _, i := range l.Iterations {
-		if _, err := h.git.Read(ctx, "check-ref-format", "refs/ralph/"+l.ID); err != nil {
-			return nil
+	if _, err := h.git.Read(ctx, "check-ref-format", "refs/ralph/"+l.ID); err != nil {
+		return nil
+	}
+	var last time.Time
+	next := func(at time.Time) time.Time {
+		if at.Unix() == last.Unix() {
+			at = last.Add(1)
 		}
-		ref := "refs/ralph/" + l.ID + "/iteration-" + strconv.Itoa(i.N)
-		sha, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+		last = at
+		return at
+	}
+	kept := func(name string) (t provenance.Tree, err error) {
+		sha, err := h.git.Line(ctx, "rev-parse", "--verify", "--quiet", "refs/ralph/"+l.ID+"/"+name+"^{commit}")
 		if err != nil {
-			continue
+			return t, nil // it is not kept
 		}
 		if err := h.read(ctx, []string{sha}); err != nil {
+			return t, err
+		}
+		return provenance.Tree{Commit: sha, At: next(time.Unix(h.commits[sha].at, 0))}, nil
+	}
+	for _, i := range l.Iterations {
+		var err error
+		if i.Before, err = kept("iteration-" + strconv.Itoa(i.N)); err != nil {
 			return err
 		}
-		i.Began = time.Unix(h.commits[sha].at, 0)
-		i.Before = provenance.Tree{Commit: sha, At: i.Began}
+		i.Began = i.Before.At
+		slices.SortFunc(i.Commits, func(a, b provenance.Commit) int { return a.At.Compare(b.At) })
+		for n := range i.Commits {
+			i.Commits[n].At = next(i.Commits[n].At)
+		}
+		if i.After, err = kept("iteration-" + strconv.Itoa(i.N) + "-end"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -411,37 +436,71 @@ type blamed struct {
 	line         int // in the file of that commit
 }
 
-// blame returns the lines of a file in a commit.
-func (h *history) blame(ctx context.Context, rev, path string) ([]blamed, error) {
+// mostSpans is how many ranges git blame is asked for at once.
+const mostSpans = 200
+
+// blame returns whom git blames for lines of a file in a commit, by their numbers: at least for the
+// wanted ones, or for all. git follows renames of files, and nothing else: with -M and -C a line
+// that was copied would be of who wrote the original. [origins.ofMove] follows what was moved.
+func (h *history) blame(ctx context.Context, rev, path string, wanted ...int) (map[int]blamed, error) {
 	key := rev + ":" + path
-	if done, ok := h.blames[key]; ok {
-		return done, nil
+	known := h.blames[key]
+	if known == nil {
+		known = map[int]blamed{}
+		h.blames[key] = known
+	}
+	count := len(h.lines(ctx, rev, path))
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(n int) bool { return n < 1 || n > count || known[n].commit != "" })
+	if len(wanted) > 0 && len(missing) == 0 || len(known) == count {
+		return known, nil
 	}
 	// What a person's settings say about blame is for their eyes: commits that are passed over, and
 	// programs that print another text with other lines.
-	out, err := h.git.Read(ctx, "blame", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain", "-M"+fmt.Sprint(leastLetters),
-		"-C"+fmt.Sprint(leastLetters), rev, "--", path)
+	args := append([]string{"blame", "--no-ignore-revs-file", "--no-textconv", "--incremental"}, spans(missing)...)
+	args = append(args, rev)
+	for _, sha := range h.bounds[rev] {
+		args = append(args, "^"+sha)
+	}
+	out, err := h.git.Read(ctx, append(args, "--", path)...)
 	if err != nil {
 		return nil, err
 	}
-	lines := []blamed{}
 	var b blamed
+	at, lines := 0, 0
 	for row := range strings.Lines(string(out)) {
 		row = strings.TrimSuffix(row, "\n")
-		words := strings.Fields(row)
-		switch {
-		case strings.HasPrefix(row, "\t"):
-			lines = append(lines, b)
+		if name, last := strings.CutPrefix(row, "filename "); last {
+			b.path = pathOf(name, "")
+			for n := range lines {
+				known[at+n] = blamed{b.commit, b.path, b.line + n}
+			}
 			b = blamed{}
-		case b.commit == "" && len(words) >= 3 && isName(words[0]):
+		} else if words := strings.Fields(row); b.commit == "" && len(words) == 4 && isName(words[0]) {
 			b.commit = words[0]
 			b.line, _ = strconv.Atoi(words[1])
-		case strings.HasPrefix(row, "filename "):
-			b.path = pathOf(row[len("filename "):], "")
+			at, _ = strconv.Atoi(words[2])
+			lines, _ = strconv.Atoi(words[3])
 		}
 	}
-	h.blames[key] = lines
-	return lines, nil
+	return known, nil
+}
+
+// spans are the options of git blame for some lines of a file; none for all.
+func spans(numbers []int) (args []string) {
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	for at := 0; at < len(numbers); {
+		end := at + 1
+		for end < len(numbers) && numbers[end] == numbers[end-1]+1 {
+			end++
+		}
+		args = append(args, fmt.Sprintf("-L%d,%d", numbers[at], numbers[end-1]))
+		at = end
+	}
+	if len(args) > mostSpans {
+		return []string{fmt.Sprintf("-L%d,%d", numbers[0], numbers[len(numbers)-1])}
+	}
+	return args
 }
 
 // lines returns the lines of a file in a commit; nil if it has none.
@@ -456,42 +515,6 @@ func (h *history) lines(ctx context.Context, rev, path string) []string {
 	}
 	h.files[key] = split(out)
 	return h.files[key]
-}
-
-// mostMoved is how many lines with the same text are looked at.
-const mostMoved = 8
-
-// moved returns the lines that a line of a new file may be from: of files that the same change
-// removed. With too few lines in common, git does not see that one is the other.
-func (h *history) moved(ctx context.Context, sha string, parents []string, b blamed) (all []blamed, err error) {
-	key := sha + ":" + b.path
-	texts, done := h.removed[key]
-	if !done {
-		texts = map[string][]blamed{}
-		h.removed[key] = texts
-		for _, p := range parents {
-			if h.lines(ctx, p, b.path) != nil {
-				return nil, nil
-			}
-		}
-		for _, p := range parents {
-			out, err := h.git.Line(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=D", p, sha)
-			if err != nil {
-				return nil, err
-			}
-			for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-				for at, line := range h.lines(ctx, p, name) {
-					texts[line] = append(texts[line], blamed{p, name, at + 1})
-				}
-			}
-		}
-	}
-	lines := h.lines(ctx, sha, b.path)
-	if b.line < 1 || b.line > len(lines) {
-		return nil, nil
-	}
-	all = texts[lines[b.line-1]]
-	return all[:min(len(all), mostMoved)], nil
 }
 
 // split returns the lines of a file.

@@ -15,9 +15,8 @@ import (
 // An origin is what is known of who wrote a line.
 type origin struct {
 	by      *provenance.Iteration
-	note    *provenance.Note // set if only a note says so
-	trace   *Trace           // set if a record of Agent Trace says it
-	commit  *commit          // of a person, or the one that has the line now; nil if it is not committed
+	trace   *Trace  // set if a record of Agent Trace says it
+	commit  *commit // of a person, or the one that has the line now; nil if it is not committed
 	how     string
 	unknown bool
 }
@@ -38,7 +37,13 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		if lines := o.lines(ctx, b.commit, b.path); s.maybe != nil && b.line <= len(lines) && o.wrote(s.maybe, b.path, lines[b.line-1]) {
 			return origin{by: s.maybe, how: "tool"}, nil
 		}
-		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, o.parents[b.commit], left)
+		parents := o.parents[b.commit]
+		if n := len(parents); n > 0 { // the last one is the step before
+			if found, ok, err := o.ofMove(ctx, b.commit, b, left, parents[n-1]); ok || err != nil {
+				return found, err
+			}
+		}
+		return o.unlessMoved(ctx, origin{by: s.by, how: s.how, unknown: s.unknown}, b, parents, left)
 	}
 	c, err := o.about(ctx, b.commit)
 	if err != nil {
@@ -53,8 +58,8 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		}
 		return origin{commit: c, unknown: true, how: "there or before: this clone is shallow, and 'git fetch --unshallow' brings the rest"}, nil
 	}
-	if m, ok := o.made[b.commit]; ok {
-		return o.ofMade(ctx, c, m, b, left)
+	if by, ok := o.made[b.commit]; ok {
+		return o.ofMade(ctx, c, by, b, left)
 	}
 	if c.at < o.since && !o.disputed[c.sha] {
 		if found, ok, err := o.ofTrace(ctx, c, b, 0); ok || err != nil {
@@ -63,7 +68,7 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 		return origin{commit: c}, nil
 	}
 	type way = func(context.Context, *commit, blamed, int) (origin, bool, error)
-	for _, trace := range []way{o.ofRevert, o.ofPatch, o.ofWorkTree, o.ofRewritten, o.ofTrace, o.ofRun} {
+	for _, trace := range []way{o.ofRevert, o.ofPatch, o.ofWorkTree, o.ofRewritten, o.ofTrace, o.ofMoveIn, o.ofRun} {
 		found, ok, err := trace(ctx, c, b, left-1)
 		if !ok && err == nil {
 			continue
@@ -82,17 +87,13 @@ func (o *origins) of(ctx context.Context, b blamed, left int) (origin, error) {
 // unlessMoved is an answer, unless the line may be an older one of another file, with another
 // author.
 func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, parents []string, left int) (origin, error) {
-	older, err := o.moved(ctx, b.commit, parents, b)
+	older, err := o.removedWith(ctx, b.commit, parents, b)
 	if err != nil || left == 0 {
 		return found, err
 	}
 	for _, line := range older {
-		lines, err := o.blame(ctx, line.commit, line.path)
-		if err != nil || line.line > len(lines) {
-			return found, err
-		}
-		was, err := o.of(ctx, lines[line.line-1], left-1)
-		if err != nil {
+		was, known, err := o.ofLine(ctx, line.commit, line.path, line.line, left-1)
+		if err != nil || !known {
 			return found, err
 		}
 		if !was.same(found) {
@@ -104,20 +105,28 @@ func (o *origins) unlessMoved(ctx context.Context, found origin, b blamed, paren
 
 // ofMade traces a line of a commit that an iteration made: it may have been in the work tree
 // before.
-func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left int) (origin, error) {
-	here := origin{by: m.by, note: m.note, commit: c, how: "commit"}
-	chain := o.chainOf(m.by)
-	at, known := chain.before[m.by]
+func (o *origins) ofMade(ctx context.Context, c *commit, by *provenance.Iteration, b blamed, left int) (origin, error) {
+	here := origin{by: by, commit: c, how: "commit"}
+	chain := o.chainOf(by)
+	at, known := chain.before[by]
 	if !known {
-		if m.note != nil { // which is all that the note says
+		if found, ok, err := o.ofMove(ctx, c.sha, b, left, c.parents...); ok || err != nil {
+			return found, err
+		}
+		if o.noted[by.Loop] { // which is all that the note says
 			return o.unlessMoved(ctx, here, b, c.parents, left)
 		}
-		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", m.by.N, m.by.Loop.Name)
+		here.by, here.unknown, here.how = nil, true, fmt.Sprintf("up to iteration %d of %s, and the work tree before it is not kept", by.N, by.Loop.Name)
 		return here, nil
 	}
 	step := chain.steps[at]
 	if step.tree.Head && o.isOlder(ctx, step.tree.Commit, c.sha) {
-		return o.unlessMoved(ctx, here, b, c.parents, left) // nothing was uncommitted
+		// Nothing was uncommitted. Of the same iteration an earlier commit may have removed the
+		// line.
+		if found, ok, err := o.ofMove(ctx, c.sha, b, left, append(slices.Clone(c.parents), step.tree.Commit)...); ok || err != nil {
+			return found, err
+		}
+		return o.unlessMoved(ctx, here, b, c.parents, left)
 	}
 	before, err := o.stepCommit(ctx, chain, at)
 	if err != nil {
@@ -126,6 +135,9 @@ func (o *origins) ofMade(ctx context.Context, c *commit, m made, b blamed, left 
 	found, ok, err := o.through(ctx, c, before, b, left)
 	if err != nil || ok {
 		found.commit = c
+		return found, err
+	}
+	if found, ok, err := o.ofMove(ctx, c.sha, b, left, c.parents...); ok || err != nil {
 		return found, err
 	}
 	return o.unlessMoved(ctx, here, b, append(slices.Clone(c.parents), before), left)
@@ -141,6 +153,10 @@ func (h *history) chainOf(i *provenance.Iteration) *chain {
 // through traces a line that a commit added to another commit, of which that was made: not found if
 // it is not there either, or if git says that the commit added it to what was committed before.
 func (o *origins) through(ctx context.Context, c *commit, from string, b blamed, left int) (origin, bool, error) {
+	mine, theirs := o.lines(ctx, c.sha, b.path), o.countsOf(ctx, from, b.path)
+	if len(theirs) > 0 && b.line <= len(mine) && theirs[mine[b.line-1]] == 0 {
+		return o.ofMoveSince(ctx, c, from, b, left)
+	}
 	key := "through " + c.sha + from
 	joint := o.virtual[key][0]
 	if joint == "" {
@@ -149,14 +165,15 @@ func (o *origins) through(ctx context.Context, c *commit, from string, b blamed,
 			return origin{}, false, err
 		}
 		joint, o.virtual[key] = sha, map[int]string{0: sha}
+		o.bounds[sha] = c.parents
 	}
-	lines, err := o.blame(ctx, joint, b.path)
-	if err != nil || b.line < 1 || b.line > len(lines) {
+	lines, err := o.blame(ctx, joint, b.path, append(o.addedBy(ctx, c, b.path), b.line)...)
+	next, known := lines[b.line]
+	if err != nil || !known {
 		return origin{}, false, err
 	}
-	next := lines[b.line-1]
 	if next.commit == joint {
-		return origin{}, false, nil
+		return o.ofMoveSince(ctx, c, from, b, left)
 	}
 	if _, step := o.sources[next.commit]; !step && o.isOlder(ctx, next.commit, c.sha) {
 		return origin{}, false, nil // it is as another line that is older
@@ -188,21 +205,22 @@ func (o *origins) ofRevert(ctx context.Context, c *commit, b blamed, left int) (
 	if at < 0 || at >= len(other.removed) {
 		return found, false, nil
 	}
-	return o.ofLine(ctx, was, b.path, other.removed[at], left)
+	return o.ofLine(ctx, was, b.path, other.removed[at], left, other.removed...)
 }
 
-// ofLine returns who wrote a line of a file in a commit.
-func (o *origins) ofLine(ctx context.Context, rev, path string, line, left int) (origin, bool, error) {
-	lines, err := o.blame(ctx, rev, path)
-	if err != nil || line < 1 || line > len(lines) {
+// ofLine returns who wrote a line of a file in a commit. The lines near it may be wanted next.
+func (o *origins) ofLine(ctx context.Context, rev, path string, line, left int, near ...int) (origin, bool, error) {
+	lines, err := o.blame(ctx, rev, path, append(slices.Clone(near), line)...)
+	b, known := lines[line]
+	if err != nil || !known {
 		return origin{}, false, err
 	}
-	found, err := o.of(ctx, lines[line-1], left)
+	found, err := o.of(ctx, b, left)
 	return found, err == nil, err
 }
 
 // ofState returns who wrote a line of a commit, or of a work tree that is kept.
-func (o *origins) ofState(ctx context.Context, sha, path string, line, left int) (origin, bool, error) {
+func (o *origins) ofState(ctx context.Context, sha, path string, line, left int, near ...int) (origin, bool, error) {
 	for _, chain := range o.chains {
 		for at, s := range chain.steps {
 			if s.tree.Commit == sha && !s.tree.Head {
@@ -210,11 +228,11 @@ func (o *origins) ofState(ctx context.Context, sha, path string, line, left int)
 				if err != nil {
 					return origin{}, false, err
 				}
-				return o.ofLine(ctx, rev, path, line, left)
+				return o.ofLine(ctx, rev, path, line, left, near...)
 			}
 		}
 	}
-	return o.ofLine(ctx, sha, path, line, left)
+	return o.ofLine(ctx, sha, path, line, left, near...)
 }
 
 // ofWorkTree traces a line of a commit that was made where a loop had left the line uncommitted, or
@@ -230,6 +248,9 @@ func (o *origins) ofWorkTree(ctx context.Context, c *commit, b blamed, left int)
 		case !known: // it may have been made here, on what was checked out then
 			s := chain.after(at)
 			if len(c.parents) == 1 && c.parents[0] == o.headOf(chain.steps[at].tree) && (s.by != nil || s.unknown) {
+				if found, ok, err := o.ofMoveIn(ctx, c, b, left); ok || err != nil {
+					return found, ok, err
+				}
 				return origin{commit: c, unknown: true, how: s.when()}, true, nil
 			}
 			continue
@@ -248,6 +269,9 @@ func (o *origins) ofWorkTree(ctx context.Context, c *commit, b blamed, left int)
 			return found, false, nil
 		case s.maybe != nil && b.line <= len(lines) && o.wrote(s.maybe, b.path, lines[b.line-1]):
 			return origin{by: s.maybe, commit: c, how: "tool"}, true, nil
+		}
+		if found, ok, err := o.ofMoveIn(ctx, c, b, left); ok || err != nil {
+			return found, ok, err
 		}
 		return origin{commit: c, unknown: true, how: s.when()}, true, nil
 	}

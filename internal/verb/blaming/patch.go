@@ -3,6 +3,7 @@ package blaming
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,8 +17,9 @@ type patch struct {
 	added   []int  // the numbers of the lines that it added, in the file after it
 	removed []int  // and of those that it removed, in the file before it
 	texts   []string
-	was     string // the path before it
-	pair    int    // of the compared trees, in their order from 0
+	gone    []string // the texts that it removed
+	was     string   // the path before it
+	pair    int      // of the compared trees, in their order from 0
 }
 
 // parsePatches reads the output of git diff-tree with its hunks, one patch for each file. Where
@@ -63,7 +65,7 @@ func parsePatches(text string) (all []patch) {
 			same.WriteString(line + "\n")
 			back.WriteString("-" + line[1:] + "\n")
 		case line[0] == '-':
-			p.removed = append(p.removed, before)
+			p.removed, p.gone = append(p.removed, before), append(p.gone, line[1:])
 			before++
 			same.WriteString(line + "\n")
 			back.WriteString("+" + line[1:] + "\n")
@@ -142,35 +144,101 @@ func letters(text string) (n int) {
 	return n
 }
 
-// A run is lines that two files have in common, one after the other.
-type run struct{ a, b, lines int } // where it begins in each, from 0
+// numbered is a line of a file.
+type numbered struct {
+	path string
+	line int
+	text string
+}
 
-// longestRun returns the run through line at of a that says most of those that files a and b have
-// in common: the letters of the lines that counts says count. several says that another one says
-// as much.
-func longestRun(a, b []string, at int, counts func(line int) bool) (best run, said int, several bool) {
-	for j := range b {
-		if b[j] != a[at] {
-			continue
-		}
-		i, k := at, j
-		for i > 0 && k > 0 && a[i-1] == b[k-1] {
-			i, k = i-1, k-1
-		}
-		r := run{i, k, 0}
-		n := 0
-		for ; i < len(a) && k < len(b) && a[i] == b[k]; i, k = i+1, k+1 {
-			if counts(i) {
-				n += letters(a[i])
-			}
-			r.lines++
-		}
-		switch {
-		case n > said:
-			best, said, several = r, n, false
-		case n == said:
-			several = true
+// number numbers the lines of one file.
+func number(lines []string) []numbered {
+	all := make([]numbered, len(lines))
+	for at, text := range lines {
+		all[at] = numbered{line: at + 1, text: text}
+	}
+	return all
+}
+
+// follows reports whether a line comes right after another one.
+func (n numbered) follows(other numbered) bool {
+	return n.path == other.path && n.line == other.line+1
+}
+
+// match is where the run through a line is that says most.
+type match struct {
+	said   int   // letters
+	places []int // of the line in the other lines; several if several runs say as much
+	shared bool  // more lines than there are places have them
+}
+
+// mostMatches is how many places of a line are kept.
+const mostMatches = 8
+
+// longestRuns returns for the lines of a, by their places, where b has the runs of the same lines,
+// one after the other, that say most: the letters of those lines that counts says count. Lines
+// without such a run are absent, and those with places that a longer run has.
+func longestRuns(a, b []numbered, counts func(at int) bool) map[int]match {
+	best := map[int]match{}
+	texts := map[string][]int{}
+	for i, line := range a {
+		if counts(i) && letters(line.text) > 0 {
+			texts[line.text] = append(texts[line.text], i)
 		}
 	}
-	return best, said, several
+	inRow := func(i, j int) bool { // as the lines before them
+		return i > 0 && j > 0 && i < len(a) && j < len(b) && a[i].text == b[j].text && a[i-1].text == b[j-1].text &&
+			a[i].follows(a[i-1]) && b[j].follows(b[j-1])
+	}
+	ends := map[int]int{} // of the last run with this distance between a and b, in b
+	for j, line := range b {
+		for _, i := range texts[line.text] {
+			if j < ends[j-i] {
+				continue
+			}
+			from, to, said := i, i+1, 0
+			for inRow(from, from+j-i) {
+				from--
+			}
+			for inRow(to, to+j-i) {
+				to++
+			}
+			for at := from; at < to; at++ {
+				if counts(at) {
+					said += letters(a[at].text)
+				}
+			}
+			ends[j-i] = j - i + to
+			for at := from; at < to; at++ {
+				switch m := best[at]; {
+				case said > m.said:
+					best[at] = match{said: said, places: []int{j - i + at}}
+				case said == m.said && len(m.places) < mostMatches:
+					best[at] = match{said: said, places: append(m.places, j-i+at)}
+				}
+			}
+		}
+	}
+	type claim struct{ said, lines int }
+	claims := map[int]claim{}
+	for _, m := range best {
+		for _, place := range m.places {
+			switch c := claims[place]; {
+			case m.said > c.said:
+				claims[place] = claim{m.said, 1}
+			case m.said == c.said:
+				claims[place] = claim{c.said, c.lines + 1}
+			}
+		}
+	}
+	for at, m := range best {
+		m.places = slices.DeleteFunc(m.places, func(place int) bool { return claims[place].said > m.said })
+		if len(m.places) == 0 {
+			delete(best, at)
+			continue
+		}
+		m.shared = slices.ContainsFunc(m.places, func(place int) bool { return claims[place].lines > len(m.places) })
+		best[at] = m
+	}
+	return best
 }

@@ -28,6 +28,8 @@ type world struct {
 	dice     *rand.Rand
 	authors  map[string]string // by the text of a line
 	between  map[string]string // who wrote the line after the one with this text
+	copied   map[string]string // who copied the block after the line with this text
+	pinned   map[string]bool   // the first lines of blocks that were copied
 	number   int
 	loops    []string // the folders of the loops whose journals are here
 	gone     map[string]bool
@@ -89,7 +91,12 @@ func (w *world) edit(dir, author string, times int) {
 		for w.between[lines[i]] == "" && i > 0 { // to the beginning of a block
 			i--
 		}
-		switch w.dice.IntN(5) {
+		if i > 0 && w.copied[lines[i-1]] != "" || w.pinned[lines[i]] { // no one changes a copy or its original, or it is a move
+			lines = append(lines, w.block(author)...)
+			at.Write(name, strings.Join(lines, "\n")+"\n")
+			continue
+		}
+		switch w.dice.IntN(7) {
 		case 0, 1, 2:
 			lines = slices.Insert(lines, i, w.block(author)...)
 		case 3:
@@ -104,9 +111,35 @@ func (w *world) edit(dir, author string, times int) {
 				w.dropped = append(w.dropped[max(len(w.dropped)-2, 0):], lines[i+1])
 				lines = slices.Delete(lines, i, i+3)
 			}
+		case 5, 6: // a block of this file goes to another one, as a copy or not
+			if len(lines) > 9 && i+3 <= len(lines) && letters(lines[i]+lines[i+2]) >= leastLetters {
+				lines = w.carry(at, author, name, lines, i, files)
+			}
 		}
 		at.Write(name, strings.Join(lines, "\n")+"\n")
 	}
+}
+
+// carry copies or moves a block to the end of another file, and returns the lines of this one. A
+// block after a line of the author is whose the line is.
+func (w *world) carry(at testgit.Tree, author, name string, lines []string, i int, files []string) []string {
+	other := files[w.dice.IntN(len(files))]
+	if other == name || !slices.Contains(w.files(at.Dir), other) {
+		return lines
+	}
+	block := slices.Clone(lines[i : i+3])
+	if w.dice.IntN(2) == 0 {
+		w.did("move of a block")
+		lines = slices.Delete(lines, i, i+3)
+	} else {
+		w.did("copy of a block")
+		w.number++
+		mark := fmt.Sprintf("\tcopied%d := again(%d, input) // from another file", w.number, w.number)
+		w.authors[mark], w.copied[mark], w.pinned[block[0]] = author, author, true
+		block = append([]string{mark}, block...)
+	}
+	at.Write(other, at.Content(other)+strings.Join(block, "\n")+"\n")
+	return lines
 }
 
 func (w *world) did(what string) { w.counts[what]++ }
@@ -368,6 +401,11 @@ func (w *world) check() (lines, unknown, wrong int) {
 				if !known {
 					w.T.Fatalf("nobody wrote %s:%d: %q", name, at, texts[at-1])
 				}
+				for back := 2; back <= 4 && at >= back; back++ {
+					if by := w.copied[texts[at-back]]; by != "" {
+						want = by
+					}
+				}
 				got := "unknown"
 				switch {
 				case r.By == byUnknown:
@@ -409,7 +447,7 @@ func TestBlameOfManyCommits(t *testing.T) {
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := world{Tree: testgit.Born(t), dice: rand.New(rand.NewPCG(seed, 28)), authors: map[string]string{}, between: map[string]string{},
-				gone: map[string]bool{}, counts: map[string]int{}}
+				copied: map[string]string{}, pinned: map[string]bool{}, gone: map[string]bool{}, counts: map[string]int{}}
 			for w.commits < commits {
 				w.step()
 			}

@@ -117,10 +117,7 @@ func (o Origin) about(now time.Time) (lines []string) {
 
 func (l *LoopPart) about(o Origin) (lines []string) {
 	first := fmt.Sprintf("%s/%d: iteration %d of loop %s, #%d", l.Name, l.Iteration, l.Iteration, l.Name, l.Seq)
-	switch {
-	case o.By == byNote && o.Verified:
-		first += ", as a note and the kept work tree say"
-	case o.By == byNote:
+	if o.By == byNote {
 		first += ", as a note says; its journal is not here"
 	}
 	lines = append(lines, first)

@@ -26,6 +26,9 @@ func (h *history) worktree(ctx context.Context, path string, content []byte) (st
 			last, from = "", source{unknown: true, how: "not committed, and another branch was checked out since the loop"}
 		}
 	}
+	if h.isIgnored(ctx, path) {
+		last, from = "", source{unknown: true, how: "in a file that git ignores: no work tree that is kept has it"}
+	}
 	if base = h.head; base == "" {
 		base = last
 	}
@@ -50,6 +53,19 @@ func (h *history) blobOf(ctx context.Context, path string, content []byte) (stri
 		out, err = h.git.Feed(ctx, content, "hash-object", "-w", "--stdin", "--no-filters")
 	}
 	return string(bytes.TrimSpace(out)), err
+}
+
+// isIgnored reports whether git ignores a file, or it is in a folder of ralph, and it is not
+// recorded.
+func (h *history) isIgnored(ctx context.Context, path string) bool {
+	if h.head != "" && h.lines(ctx, h.head, path) != nil {
+		return false
+	}
+	if slices.Contains(strings.Split(path, "/"), ".ralph") {
+		return true
+	}
+	_, err := h.git.Read(ctx, "check-ignore", "--quiet", "--", path)
+	return err == nil
 }
 
 // filtered reports whether a filter changes the file, such as that of Git LFS.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
@@ -32,7 +33,8 @@ type Exported struct {
 	// Left are names in the loop's folder that are not in the file.
 	Left []string `json:"left,omitempty"`
 
-	prompt string // the prompt file, where it is not in the loop's folder
+	prompt string        // the prompt file, where it is not in the loop's folder
+	held   holdout.Store // whose guardrails are in the file
 }
 
 // mostLeft is how many of these names a message has.
@@ -70,13 +72,18 @@ func Check(e *cli.Env, s registry.Status, output string) (file string, seq event
 }
 
 // Export writes a loop that no runner works on to a new file, as Check says. A loop that moves is
-// not resumed here any more.
-func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, move bool) (Exported, error) {
+// not resumed here any more. Held-out guardrails are in the file only where a person asks for them.
+func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, move, held bool) (Exported, error) {
 	x := Exported{Name: s.Name, Moved: move}
 	var seen event.Seq
 	var err error
 	if x.File, seen, err = Check(e, s, output); err != nil {
 		return x, err
+	}
+	if held {
+		if x.held, err = heldOut(e, s, x.File); err != nil {
+			return x, err
+		}
 	}
 	err = launch.WithLock(s.Dir, func() error {
 		now, err := launch.InspectLoop(s.Dir)
@@ -164,7 +171,7 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 		}
 	}
 	whole := filepath.Join(beside, "whole")
-	x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName), x.prompt)
+	x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName), x.prompt, x.held)
 	if err != nil {
 		return err
 	}

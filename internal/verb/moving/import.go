@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
-	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -37,8 +37,8 @@ type Imported struct {
 // Import unpacks an exported loop: into a new folder, which becomes a work tree with the files as
 // they were, or else into the current project, whose files it leaves alone. Everything that it
 // writes is below that one folder, and no link in it is followed: a stranger may have made the
-// file.
-func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error) {
+// file. Only held-out guardrails, where a person asks for them, are in ralph's home.
+func Import(ctx context.Context, e *cli.Env, file, into string, held bool) (Imported, error) {
 	a, err := open(e.Abs(file))
 	if refused, ok := errors.AsType[*cli.Failure](err); ok {
 		return Imported{}, cli.Refuse(refused.NextStep, "import %s: %w", file, err)
@@ -48,6 +48,10 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 	}
 	defer a.close()
 	a.progress.to = e.Stderr
+	if a.held, err = newStage(e.Home, held); err != nil {
+		return Imported{}, fmt.Errorf("import %s: %w", file, err)
+	}
+	defer a.held.remove()
 	done := Imported{Name: a.Name, ID: a.ID, From: a.Host, Project: e.Root()}
 	if into != "" {
 		gone := missing(e.Abs(into))
@@ -63,9 +67,7 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 	if err := a.bring(ctx, e, &done, into != ""); err != nil {
 		return done, fmt.Errorf("import %s: %w", file, err)
 	}
-	if done.heldOut > 0 {
-		cli.Tell(e.Stderr, "the loop had %s, which no export has: 'ralph holdout add' keeps them here", units.Quantity(done.heldOut, "held-out guardrail"))
-	}
+	a.held.missed(e, done.heldOut)
 	return done, nil
 }
 
@@ -121,7 +123,11 @@ func (a *archive) bring(ctx context.Context, e *cli.Env, done *Imported, fresh b
 		return err
 	}
 	err = a.prepare(ctx, e, done, top, scratch, inside, fresh)
-	if err = errors.Join(err, scratch.Close()); err != nil {
+	store := holdout.Open(e.Home, done.Project)
+	if err = errors.Join(err, scratch.Close()); err == nil {
+		err = a.held.check(store)
+	}
+	if err != nil {
 		return err
 	}
 	if fresh {
@@ -130,6 +136,9 @@ func (a *archive) bring(ctx context.Context, e *cli.Env, done *Imported, fresh b
 		}
 	}
 	if err := forget(e, done, fresh); err != nil {
+		return err
+	}
+	if err := a.held.keep(e, store, done.Project); err != nil {
 		return err
 	}
 	return a.place(top, filepath.Join(name, "loop"), inside)

@@ -32,4 +32,6 @@ const (
 	bundleName   = "repo.bundle"
 	settingsName = "settings.json"
 	loopPrefix   = "loop/"
+	// of held-out guardrails, where a person asks for them
+	heldOutPrefix = "held-out/"
 )

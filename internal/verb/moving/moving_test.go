@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -89,7 +90,7 @@ func TestImportIsDurable(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "demo.ralph")
 	write(t, filepath.Join(dir, "notes", "a.md"), "stays")
-	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"), "")
+	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"), "", holdout.Store{})
 	if err != nil || !slices.Equal(left, []string{"notes"}) {
 		t.Fatalf("left are %v: %v", left, err)
 	}
@@ -125,6 +126,8 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		"a path that leads out": {manifest(), tar.Header{Name: "loop/../../out"}, "it has"},
 		"an absolute path":      {manifest(), tar.Header{Name: "/tmp/out"}, "it has"},
 		"a link":                {manifest(), tar.Header{Name: "loop/task.md", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, "it has"},
+		"held out, and out":     {manifest(), tar.Header{Name: "held-out/../../x/files/out"}, "it has"},
+		"held out of files":     {manifest(), tar.Header{Name: "held-out/x/files/../../../out"}, "it has"},
 		"another name":          {manifest(), tar.Header{Name: "hooks/x"}, "it has"},
 		"a newer format":        {changed(func(m *Manifest) { m.Format = 9 }), tar.Header{Name: "loop/task.md"}, "newer"},
 		"a wrong name":          {changed(func(m *Manifest) { m.Name = "../x" }), tar.Header{Name: "loop/task.md"}, "name"},

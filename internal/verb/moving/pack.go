@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
@@ -32,8 +33,8 @@ var staysHere = []string{
 var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, keep.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
 // pack writes an archive. It is durable on return, but for its name. It returns the names that it
-// left out of it.
-func pack(name string, m Manifest, dir, bundle, settings, prompt string) (left []string, err error) {
+// left out of it. held is the zero store where it gets no held-out guardrails.
+func pack(name string, m Manifest, dir, bundle, settings, prompt string, held holdout.Store) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func pack(name string, m Manifest, dir, bundle, settings, prompt string) (left [
 		return nil, err
 	}
 	p := packer{Writer: tar.NewWriter(z)}
-	if err = p.all(m, dir, bundle, settings, prompt); err != nil {
+	if err = p.all(m, dir, bundle, settings, prompt, held); err != nil {
 		return nil, errors.Join(err, z.Close())
 	}
 	if err = p.Close(); err == nil {
@@ -75,15 +76,12 @@ type packer struct {
 	left  []string // in the loop's folder
 }
 
-func (p *packer) all(m Manifest, dir, bundle, settings, prompt string) error {
+func (p *packer) all(m Manifest, dir, bundle, settings, prompt string, held holdout.Store) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := p.WriteHeader(&tar.Header{Name: manifestName, Mode: 0o600, Size: int64(len(text)), ModTime: m.At}); err != nil {
-		return err
-	}
-	if _, err := p.Write(text); err != nil {
+	if err := p.text(manifestName, text, m); err != nil {
 		return err
 	}
 	if bundle != "" {
@@ -94,7 +92,20 @@ func (p *packer) all(m Manifest, dir, bundle, settings, prompt string) error {
 	if err := p.file(settingsName, settings); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if held.Dir != "" {
+		if err := p.heldOut(m, held); err != nil {
+			return err
+		}
+	}
 	return p.folder(dir, prompt)
+}
+
+func (p *packer) text(name string, text []byte, m Manifest) error {
+	err := p.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text)), ModTime: m.At})
+	if err == nil {
+		_, err = p.Write(text)
+	}
+	return err
 }
 
 // folder adds the loop's own files, and a copy of a prompt file from outside. It skips links and

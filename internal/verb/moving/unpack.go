@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ type archive struct {
 
 	progress progress
 	meter    meter
+	held     *stage
 }
 
 // errForeign reports a file that no export wrote.
@@ -39,7 +41,7 @@ var errForeign = errors.New("it is no file of 'ralph export'")
 
 // open reads the manifest.
 func open(path string) (a *archive, err error) {
-	a = &archive{}
+	a = &archive{held: &stage{}}
 	if a.file, err = safefile.OpenLinked(path, os.O_RDONLY, 0); err != nil {
 		return nil, err
 	}
@@ -108,7 +110,8 @@ func isCommit(id string) bool {
 	return err == nil && (len(id) == 40 || len(id) == 64)
 }
 
-// unpack writes the files of the archive to a folder, and nothing that no export writes.
+// unpack writes the files of the archive to a folder, and nothing that no export writes. Held-out
+// guardrails go to their stage.
 func (a *archive) unpack(folder *os.Root) error {
 	for {
 		header, err := a.tar.Next()
@@ -119,23 +122,38 @@ func (a *archive) unpack(folder *os.Root) error {
 			return err
 		}
 		name, inLoop := strings.CutPrefix(header.Name, loopPrefix)
-		if header.Typeflag != tar.TypeReg || !(inLoop && ownFile().MatchString(name)) && header.Name != bundleName && header.Name != settingsName {
+		heldOut := heldOutFile().FindStringSubmatch(header.Name)
+		if path.Clean(header.Name) != header.Name {
+			heldOut = nil
+		}
+		if header.Typeflag != tar.TypeReg ||
+			!(inLoop && ownFile().MatchString(name)) && header.Name != bundleName && header.Name != settingsName && heldOut == nil {
 			return unwanted(fmt.Errorf("it has %q, which no export writes", header.Name))
 		}
 		if err := a.meter.add(1, header.Size); err != nil {
 			return unwanted(err)
 		}
-		if err := a.unpackFile(folder, filepath.FromSlash(header.Name)); err != nil {
+		in, mode := folder, os.FileMode(0o600)
+		if heldOut != nil {
+			in, mode = a.held.root, mode|header.FileInfo().Mode()&0o100
+			if heldOut[2] == "guardrail.json" {
+				a.held.seen++
+			}
+		}
+		if in == nil {
+			continue
+		}
+		if err := a.unpackFile(in, filepath.FromSlash(header.Name), mode); err != nil {
 			return err
 		}
 	}
 }
 
-func (a *archive) unpackFile(folder *os.Root, name string) error {
+func (a *archive) unpackFile(folder *os.Root, name string, mode os.FileMode) error {
 	if err := folder.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := folder.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := folder.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}

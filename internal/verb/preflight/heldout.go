@@ -22,7 +22,7 @@ func HeldOut(home, project string, settings config.Settings, had int) []Finding 
 	switch {
 	case len(all) < had:
 		return []Finding{{"held out", Warns, fmt.Sprintf("the loop had %s, and %d of them are here", units.Quantity(had, "held-out guardrail"), len(all)),
-			"'ralph holdout add' keeps them here; no export has them"}}
+			"'ralph holdout add' keeps them here; so does an export and an import with --held-out"}}
 	case len(all) == 0:
 		return nil
 	case sandbox.Mode(mode) == sandbox.Auto: // only the runner tries what holds

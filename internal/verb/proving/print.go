@@ -1,6 +1,7 @@
 package proving
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -74,6 +75,12 @@ func write(w io.Writer, s event.Strength) error {
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	for _, g := range s.Guardrails {
+		if g.Log != "" {
+			fmt.Fprintf(w, "\n%s fails in a fresh work tree of the claimed state:\n%s  all of it: %s\n",
+				cli.Clean(units.Cut(g.Command, maxCommand)), marked("    ", cmp.Or(g.Output, "(it printed nothing)")), cli.Clean(g.Log))
+		}
 	}
 	if m := s.Mutants; m.Tried > 0 {
 		fmt.Fprintf(w, "mutants: %d noticed, %d survived, %d invalid, of %d\n", m.Killed, m.Survived, m.Invalid, m.Tried)

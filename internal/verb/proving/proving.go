@@ -48,7 +48,6 @@ type subject struct {
 	prove.Config
 	name  string // of the loop; "" without one
 	about string // the two states, for a person
-	id    string // of the folder in which the trials are recorded
 }
 
 // Run proves, and prints what that came to.
@@ -150,8 +149,10 @@ func (p Prove) difference(ctx context.Context, e *cli.Env) (s subject, err error
 		return s, cli.Refuse("name a commit, such as HEAD~10 or main", "%q is no commit here", p.From)
 	}
 	s.about = fmt.Sprintf("the work tree now, against %s (%.10s)", cli.Clean(p.From), start)
-	s.id = digest(e.Root())
+	s.ID = digest(e.Root())
 	s.Dir, s.Start, s.Env = e.Root(), start, e.Environ
+	guards, _ := launch.Guardrails(e, "", "", 0, loaded.Settings)
+	s.Redact = guards.Redact
 	s.settings(loaded.Settings)
 	return s, nil
 }
@@ -183,10 +184,10 @@ func (p Prove) loop(ctx context.Context, e *cli.Env) (s subject, err error) {
 	}
 	guards, _ := launch.Guardrails(e, found.Name, found.Dir, ports, settings)
 	life := inspected.State.Lifecycle
-	s.name, s.id = found.Name, cmp.Or(life.ID, digest(found.Dir))
-	s.Dir, s.Env = launch.WorkDirOf(found.Project, inspected), guards.Env
+	s.name, s.ID = found.Name, cmp.Or(life.ID, digest(found.Dir))
+	s.Dir, s.Env, s.Redact = launch.WorkDirOf(found.Project, inspected), guards.Env, guards.Redact
 	before := "before iteration 1"
-	if s.Start, err = firstSnapshot(ctx, s.Dir, s.id, e.Environ); err != nil {
+	if s.Start, err = firstSnapshot(ctx, s.Dir, s.ID, e.Environ); err != nil {
 		return s, p.refusal(err)
 	}
 	if s.Start == "" { // no work tree is kept: what was committed

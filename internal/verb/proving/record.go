@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/prove"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/filelock"
@@ -22,8 +23,6 @@ import (
 )
 
 const (
-	// proofs is the folder in ralph's home with the records.
-	proofs = "proofs"
 	// maxRecord bounds one, in bytes.
 	maxRecord = 64 << 20
 	// forgotten is the age at which one that no process continued is removed.
@@ -46,13 +45,13 @@ func digest(parts ...string) string {
 // openRecord opens the record of a proof, with what an earlier process tried. No other process may
 // have it open.
 func openRecord(e *cli.Env, s subject) (*record, error) {
-	folder := filepath.Join(e.Home, proofs)
-	sweep(folder, e.Now())
+	folder := prove.Folder(e.Home, s.ID)
+	sweep(filepath.Dir(folder), e.Now())
 	parts := []string{s.Start, s.Claimed, s.Dir, fmt.Sprint(s.Seed)}
 	for _, g := range s.Guardrails {
 		parts = append(parts, g.Command)
 	}
-	r := &record{path: filepath.Join(folder, s.id, digest(parts...)+".jsonl")}
+	r := &record{path: filepath.Join(folder, digest(parts...)+".jsonl")}
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return nil, fmt.Errorf("record the proof: %w", err)
 	}
@@ -117,9 +116,9 @@ func (r *record) close(complete bool) error {
 	return r.file.Close()
 }
 
-// sweep removes records that no process has continued for long.
+// sweep removes records that no process has continued for long, and old outputs of guardrails.
 func sweep(folder string, now time.Time) {
-	found, _ := filepath.Glob(filepath.Join(folder, "*", "*.jsonl"))
+	found, _ := filepath.Glob(filepath.Join(folder, "*", "*.*"))
 	for _, path := range found {
 		if info, err := os.Lstat(path); err == nil && now.Sub(info.ModTime()) > forgotten {
 			_ = os.Remove(path)

@@ -155,7 +155,7 @@ func (d Desk) sendBack(s registry.Status, item *reading.Item, words string) (str
 	if item.Kind != reading.Rest {
 		about += " (" + strings.Join(item.Reasons, "; ") + ")"
 	}
-	if item.Kind == reading.Survivor {
+	if item.Kind == reading.Survivor || item.Kind == reading.Untried {
 		about += ":\n" + item.Diff + "\n"
 	}
 	message := inbox.Command{Kind: inbox.FollowUp, Text: about + ": " + words}

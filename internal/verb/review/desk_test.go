@@ -90,6 +90,14 @@ func TestSurvivorsComeFirst(t *testing.T) {
 	if list, err = desk.List(t.Context(), loop); err != nil || list.Items[0].State != "" || list.Items[1].State != reading.Approved || list.Decided != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
+	_, err = desk.Act(t.Context(), loop, reading.Act{Do: reading.Approve, Item: list.Items[0].ID[:8]})
+	must(t, err)
+	if list, err = desk.List(t.Context(), loop); err != nil || list.Done() || list.String() != "reviewed 2 of 2 that are known" {
+		t.Errorf("files that are not known are not read: %s, %v", list, err)
+	}
+	if state, err := reading.ReadState(e.Home, loop.ID); err != nil || state.Done() {
+		t.Errorf("%+v, %v", state, err)
+	}
 }
 
 // Words for a loop that cannot be resumed stay with the person: no next runner finds them.

@@ -25,7 +25,7 @@ type Flags struct {
 type Page struct {
 	Name string `json:"name"`
 	ID   string `json:"id"`
-	Done bool   `json:"done"` // every item is decided
+	Done bool   `json:"done"` // every item is decided, and no file is unknown
 	reading.List
 }
 

@@ -3,6 +3,7 @@ package review
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -68,7 +69,7 @@ func (m *model) head() []string {
 	}
 	for _, row := range m.wrapped(item.Why()) {
 		style := m.theme.Text
-		if item.Kind == reading.Survivor || item.Kind == reading.Fact || item.Again {
+		if slices.Contains([]reading.Kind{reading.Untried, reading.Survivor, reading.Fact}, item.Kind) || item.Again {
 			style = m.theme.Warning
 		}
 		lines = append(lines, style.Render(row))

@@ -139,15 +139,25 @@ var (
 )
 
 // isAssertion reports whether a line can make a test fail.
-func (s *source) isAssertion(at int) bool {
-	l := s.lines[at]
+func (s *source) isAssertion(at int) bool { return s.asserts(s.lines[at].bare) }
+
+// asserts reports whether code can make a test fail: by itself, or by a helper of the tests.
+func (s *source) asserts(bare string) bool {
+	for _, at := range calledName.FindAllStringSubmatchIndex(bare, -1) {
+		name := bare[at[2]:at[3]]
+		if can, ok := s.helpers[name]; can {
+			return true
+		} else if ok && !strings.HasSuffix(bare[:at[2]], ".") {
+			bare = bare[:at[2]] + strings.Repeat(" ", len(name)) + bare[at[3]:]
+		}
+	}
 	switch s.ext {
 	case ".go":
-		return goAssertion.MatchString(l.bare)
+		return goAssertion.MatchString(bare)
 	case ".sh", ".bash", ".bats", ".zsh":
-		return shellAssertion.MatchString(l.bare)
+		return shellAssertion.MatchString(bare)
 	}
-	return assertion.MatchString(l.bare) || raising.MatchString(l.bare)
+	return assertion.MatchString(bare) || raising.MatchString(bare)
 }
 
 // checks reports whether a script has an assertion: its exit status depends on what it finds.
@@ -178,7 +188,7 @@ func (c *testCase) count() {
 		switch {
 		case c.vacuous(i) != "":
 			c.empty, c.dead[i] = append(c.empty, i), true
-		case c.isAssertion(i) && (i > c.from || c.name == c.path || bodyInHeader(l.bare)):
+		case c.isAssertion(i) && (i > c.from || c.name == c.path || c.bodyInHeader(l.bare)):
 			c.asserts = append(c.asserts, i)
 		case i > c.from && tableRow.MatchString(l.code):
 			c.rows = append(c.rows, i)
@@ -190,9 +200,9 @@ func (c *testCase) count() {
 }
 
 // bodyInHeader reports whether the header of a test has an assertion after its arrow or brace.
-func bodyInHeader(bare string) bool {
+func (s *source) bodyInHeader(bare string) bool {
 	for _, opening := range []string{"=>", "{", "do:"} {
-		if _, body, ok := strings.Cut(bare, opening); ok && (assertion.MatchString(body) || raising.MatchString(body)) {
+		if _, body, ok := strings.Cut(bare, opening); ok && s.asserts(body) {
 			return true
 		}
 	}

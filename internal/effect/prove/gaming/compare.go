@@ -216,7 +216,7 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	if was.code() == is.code() {
 		return
 	}
-	lost := lostAsserts(was, is, checked)
+	lost, less := lostAsserts(was, is, checked), is.lessOf(was)
 	switch {
 	case is.checksThat() < was.checksThat() && len(lost) > 0:
 		text := fmt.Sprintf("the test %s had %s and has %d", is.title(), units.Quantity(was.checksThat(), "check"), is.checksThat())
@@ -224,6 +224,8 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	case was.exact() > is.exact() && len(lost) > 0 && is.loose() > was.loose():
 		at := is.firstLoose(was)
 		f.add(event.FactTestsWeakened, is.source, at, hides, fmt.Sprintf("the test %s compares less exactly: %s", is.title(), brief(is.assertCode(at))))
+	case less >= 0:
+		f.add(event.FactTestsWeakened, is.source, less, hides, fmt.Sprintf("the test %s compares less than before: %s", is.title(), brief(is.lines[less].code)))
 	default:
 		f.tolerances(was, is, hides)
 	}
@@ -274,8 +276,8 @@ func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 }
 
 var (
-	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\btest\s.*\s=\s|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex`)
-	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
+	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\btest\s.*\s=\s|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex|raises\(.*\bmatch\s*=`)
+	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|(?:\b|assert_?)raises\(\s*(?:Base)?Exception\s*[,)]|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
 	sizes     = regexp.MustCompile(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray|Object\.(?:keys|values)|\.keys\(\)`)
 	tolerance = regexp.MustCompile(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
 )
@@ -318,6 +320,46 @@ func (c *testCase) firstLoose(was *testCase) int {
 		}
 	}
 	return c.from
+}
+
+var (
+	loop    = regexp.MustCompile(`^\s*for\b`)
+	firstOf = regexp.MustCompile(`\[\s*\d*\s*:\s*-?\d*\s*\]|\bislice\(([^,]*),[^)]*\)|\.slice\([^)]*\)`)
+	calling = regexp.MustCompile(`^(\w+)\(`)
+	reduces = []string{"sorted", "set", "frozenset", "len", "round", "int", "bool", "Counter", "type"}
+)
+
+// lessOf returns the first line that goes through a part of the cases that was goes through, or
+// that compares what another function makes of a value, or -1.
+func (c *testCase) lessOf(was *testCase) int {
+	loops, compared := map[string]bool{}, map[string]bool{}
+	for i := was.from; i < was.to; i++ {
+		code := was.lines[i].code
+		loops[normal(code)] = loop.MatchString(code)
+		if a, b := sides(code); was.isAssertion(i) && a != "" {
+			compared[a], compared[b] = true, true
+		}
+	}
+	for i := c.from; i < c.to; i++ {
+		code := c.lines[i].code
+		if all := normal(firstOf.ReplaceAllString(code, "$1")); !loops[normal(code)] && loops[all] {
+			return i
+		}
+		a, b := sides(code)
+		if a == "" || compared[a] || !c.isAssertion(i) {
+			continue
+		}
+		if m := calling.FindStringSubmatch(a); m != nil && compared[inner(a)] && (slices.Contains(reduces, m[1]) || strings.HasPrefix(b, m[1]+"(")) {
+			return i
+		}
+	}
+	return -1
+}
+
+// inner is the argument of a call.
+func inner(call string) string {
+	_, argument, _ := strings.Cut(call, "(")
+	return strings.TrimSuffix(argument, ")")
 }
 
 // tolerances finds comparisons that allow more than before, and are the same otherwise.

@@ -13,7 +13,7 @@ import (
 
 var (
 	// fewer are settings and flags that leave tests out.
-	fewer = regexp.MustCompile(`--ignore(?:-glob)?\b|--deselect\b|\bcollect_ignore|testPathIgnorePatterns|modulePathIgnorePatterns|passWithNoTests|\bexclude\w*\s*[:=(]|\bnorecursedirs\b|\btestpaths\b|\bpython_(?:files|functions|classes)\b|` +
+	fewer = regexp.MustCompile(`--ignore(?:-glob)?\b|--deselect\b|\bcollect_ignore|testPathIgnorePatterns|modulePathIgnorePatterns|passWithNoTests|\bexclude\w*["']?\s*[:=(]|\bnorecursedirs\b|\btestpaths\b|\bpython_(?:files|functions|classes)\b|` +
 		`\btestMatch\b|\btestRegex\b|\btestNamePattern\b|\b(?:specs?|files|include|ignore)\s*:\s*\[|\s-k[= ]|\s-m[= ]["']?not\b|\s-t[= ]|\s-g[= ]|\s-skip[= ]|-run[= ]\S|--grep\b|--invert\b|--filter\b|--exclude\b|--skip\b|-Dtest=|-short\b|` +
 		`\bpytest_(?:collection_modifyitems|ignore_collect|runtest_setup)\b|continue-on-error:\s*true|allow_failure:\s*true|\bskipTests\b|maven\.test\.skip|testFailureIgnore|ignoreFailures|\bif:\s*false|-x\s+test\b|\|\|\s*(?:true|:|exit 0)|--exit-zero|` +
 		`--no-run\b|--collect-only|--listTests|^\s*-\s*(?:pytest|go test|npm|cargo|\$\()|\bignore_errors\b|--lib\b|\btest\s*=\s*false|\bdoctest\s*=\s*false|--test-name-pattern|--test-only|--bail|--onlyChanged|\b-vet=off|-DskipTests|--unsafe-skip`)

@@ -16,16 +16,23 @@
 //   - Tests that were removed, skipped or weakened, and configuration that lets fewer of them run,
 //     when the tests of the start are red over the claimed program, the tests are not about names
 //     that are gone from the program, too, and no others check as much of it.
-//   - Tests that compare no value.
+//   - Data of the tests that is gone, or assertions that compare less of a value, when the tests of
+//     the start are red in the same way.
+//   - Tests that compare no value, helpers that hide the failures of the tests given to them, and
+//     limits of comparisons that grew beyond any correction.
 //   - A command that cannot fail, when the loop made it so or no other guardrail is left.
 //   - Values of the tests in the program, when nearly all entries of the table are tested and they
 //     look computed: numbers from numbers, texts from texts with the same letters, several inputs,
-//     digests.
-//   - A program that asks whether it is under test, when it then has a value that a test expects.
+//     digests, inputs that are told apart by their length. A new file of data is such a table.
+//     Also texts that a test expects for inputs with the same letters and digits.
+//   - A program that asks whether it is under test, when it then has a value that a test expects,
+//     that ends with 0 whatever happened, or whose values are equal to all others.
 //   - An exit status that is set, or assertions that are replaced.
 //
 // All other facts are for a person to read, and for policy.Grade to compare with what the mutants
 // say.
+//
+// A call of a helper of the tests is an assertion where the helper has one, whatever its name is.
 //
 // # Guarantees
 //

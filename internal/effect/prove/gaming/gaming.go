@@ -40,6 +40,8 @@ func Find(in Input) []event.GamingFact {
 	f := finder{Input: in, start: read(in.Start), claimed: read(in.Claimed), seen: map[event.GamingFact]bool{}}
 	f.scripts()
 	f.red = in.Tests != nil && len(in.Tests.Failed) > 0 && !in.Tests.Invalid && in.Tests.Error == ""
+	findHelpers(f.start)
+	findHelpers(f.claimed)
 	f.before, f.now = casesOf(f.start), casesOf(f.claimed)
 	f.removedNames = removedNames(f.start, f.claimed)
 	f.conditions()
@@ -51,6 +53,7 @@ func Find(in Input) []event.GamingFact {
 	f.configuration()
 	f.narrowed()
 	f.copiedValues()
+	f.answered()
 	f.programs()
 	f.snapshots()
 	return f.bounded()

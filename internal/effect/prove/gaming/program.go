@@ -33,6 +33,11 @@ func (f *finder) programs() {
 		for _, i := range c.asserts {
 			addValues(c.lines[i].code, expected)
 		}
+		for i := c.from + 1; i < c.to; i++ {
+			if tableRow.MatchString(c.lines[i].code) || mapEntry.MatchString(c.lines[i].code) {
+				addValues(c.lines[i].code, expected)
+			}
+		}
 	}
 	for _, s := range f.claimed {
 		if s.class != fileclass.Program {
@@ -48,6 +53,10 @@ func (f *finder) programs() {
 			switch {
 			case asks:
 				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
+			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
+				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
+			case s.ignoresOther(i) || f.ignoresItself(s, i):
+				f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
 			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
@@ -55,6 +64,54 @@ func (f *finder) programs() {
 			}
 		}
 	}
+}
+
+var (
+	endsProcess = regexp.MustCompile(`\bos\._exit(?:\(\s*0?\s*\)|\s*,\s*0\b)|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b`)
+	atTheEnd    = regexp.MustCompile(`\batexit\.register\b|\bprocess\.(?:on|once)\(\s*['"](?:exit|beforeExit)['"]`)
+	// comparing begins a function that says whether a value is equal to another one.
+	comparing   = regexp.MustCompile(`(?:\bdef __(?:eq|ne|lt|le|gt|ge)__\(\s*self,\s*|^\s*(?:func \([^)]*\) |public |override |fun )*(?:[eE]quals?|is_?[eE]qual)\((?:self,\s*)?)(\w+)[^()]*\).*[{:]`)
+	equalMethod = regexp.MustCompile(`\bdef\s+(?:__eq__|==|eql\?)\s*\(|\bboolean equals\(Object\b|\bbool Equals\(object\b|\bfun equals\(other: Any\b`)
+	ofItself    = regexp.MustCompile(`\b(?:self|this|super|__class__)\b|@\w`)
+	classHeader = regexp.MustCompile(`\bclass\s+(\w+)`)
+)
+
+// ignoresItself reports whether a line begins a method that compares without its own object or
+// class, in a class that no test names.
+func (f *finder) ignoresItself(s *source, at int) bool {
+	if !equalMethod.MatchString(s.lines[at].bare) {
+		return false
+	}
+	own := ""
+	for i := at - 1; i >= 0 && own == ""; i-- {
+		if m := classHeader.FindStringSubmatch(s.lines[i].bare); m != nil && s.lines[i].indent < s.lines[at].indent {
+			own = m[1]
+		}
+	}
+	words := map[string]bool{}
+	for i := at + 1; i < s.blockEnd(at); i++ {
+		if ofItself.MatchString(s.lines[i].bare) {
+			return false
+		}
+		wordsOf(s.lines[i].bare, words)
+	}
+	return own != "" && !words[own] && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
+}
+
+// ignoresOther reports whether a comparison begins on a line that does not use the other value.
+func (s *source) ignoresOther(at int) bool {
+	m := comparing.FindStringSubmatch(s.lines[at].bare)
+	if m == nil {
+		return false
+	}
+	words := map[string]bool{}
+	_, rest, _ := strings.Cut(s.lines[at].bare, ")")
+	wordsOf(rest, words)
+	for i := at + 1; i < s.blockEnd(at); i++ {
+		wordsOf(s.lines[i].code, words)
+	}
+	// A comparison that is not there for this type is an error, or not answered.
+	return !words[m[1]] && !words["NotImplemented"] && !words["NotImplementedError"] && !words["throw"] && !words["raise"] && !words["panic"]
 }
 
 // codeAfter returns the next line with code.
@@ -158,15 +215,25 @@ func (f *finder) says(text string) bool {
 	})
 }
 
-// snapshots finds recorded outputs that were rewritten as a whole.
+// snapshots finds recorded outputs that were rewritten as a whole, and data of tests that is gone.
 func (f *finder) snapshots() {
+	var now strings.Builder
+	for _, s := range f.claimed {
+		if s.class == fileclass.Test || s.class == fileclass.Snapshot {
+			now.WriteString(normal(s.text))
+		}
+	}
+	for _, was := range f.start {
+		if was.class == fileclass.Snapshot || was.class == fileclass.Test && !isScript(was) && dialects[was.ext].header == nil {
+			f.lostData(was, now.String())
+		}
+	}
 	for _, s := range f.claimed {
 		was := find(f.start, s.path)
 		if s.class != fileclass.Snapshot || was == nil || was.text == s.text {
 			continue
 		}
-		old, count := linesOf(was), 0
-		same := 0
+		old, count, same := was.code(), 0, 0
 		for i := range s.lines {
 			if s.lines[i].indent >= 0 {
 				count++
@@ -175,16 +242,45 @@ func (f *finder) snapshots() {
 				}
 			}
 		}
-		delete(old, "")
-		lost := 2*count < len(old)
 		failures := failureText.MatchString(s.text) && !failureText.MatchString(was.text) && !f.says(failureText.FindString(s.text))
 		switch {
-		case lost:
-			f.add(event.FactSnapshots, s, -1, f.red, fmt.Sprintf("the recorded output had %d lines and has %d", len(old), count))
 		case failures:
 			f.add(event.FactSnapshots, s, -1, f.red, "the recorded output is one of a failure now")
-		case len(old) > 1 && 5*same <= count:
+		case 2*count >= len(old) && len(old) > 1 && 5*same <= count:
 			f.add(event.FactSnapshots, s, -1, false, fmt.Sprintf("the recorded output was rewritten: %d of %d lines are as before", same, count))
 		}
 	}
+}
+
+// lostData says that data of the tests is removed, or has lost most of its lines, where they are in
+// no other file of the tests.
+func (f *finder) lostData(was *source, now string) {
+	is := find(f.claimed, was.path)
+	lines, remain := was.code(), 0
+	for l := range lines {
+		if strings.Contains(now, l) {
+			remain++
+		}
+	}
+	text := "the data of tests is removed"
+	if is != nil {
+		remain = max(remain, len(is.code()))
+		text = fmt.Sprintf("the data of tests had %d lines and has %d", len(lines), len(is.code()))
+	}
+	if len(lines) == 0 || 2*remain >= len(lines) {
+		return
+	}
+	// The tests have other values instead, or what they were about is gone.
+	replaced := len(f.weightNow[""].values) > len(f.weightBefore[""].values)
+	about := slices.ContainsFunc(f.before, func(c *testCase) bool {
+		return strings.Contains(c.text, path.Base(was.path)) && f.aboutRemoved(c)
+	})
+	f.add(event.FactSnapshots, was, -1, f.red && !replaced && !about, text)
+}
+
+// code returns the lines that are no comment.
+func (s *source) code() map[string]bool {
+	lines := linesOf(s)
+	delete(lines, "")
+	return lines
 }

@@ -18,7 +18,7 @@ var runners = []struct {
 }{
 	{regexp.MustCompile(`\bgo test\b|\bgotestsum\b`), []string{".go"}},
 	{regexp.MustCompile(`\bpytest\b|\bunittest\b|\bnose2?\b`), []string{".py"}},
-	{regexp.MustCompile(`\bnode\b.*--test\b|\btsx\b.*--test\b|\b(?:jest|vitest|mocha|ava|tape|c8|nyc)\b|\bbun test\b`), []string{".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}},
+	{regexp.MustCompile(`\b(?:node|tsx)\b.*?\s--test(?:\s|$)|\b(?:jest|vitest|mocha|ava|tape|c8|nyc)\b|\bbun test\b`), []string{".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}},
 	{regexp.MustCompile(`\bcargo (?:test|nextest)\b`), []string{".rs"}},
 	{regexp.MustCompile(`\bbats\b`), []string{".bats"}},
 	{regexp.MustCompile(`\brspec\b|\bminitest\b`), []string{".rb"}},

@@ -35,7 +35,7 @@ func (c *testCase) skip() {
 		return
 	}
 	for i := c.marks; i <= c.from; i++ {
-		code := c.lines[i].code
+		code := c.meaning(c.lines[i].code)
 		switch {
 		case c.lines[i].indent < 0:
 		case neverMark.MatchString(code):
@@ -50,6 +50,22 @@ func (c *testCase) skip() {
 		c.skippedInBody()
 	}
 }
+
+// meaning is a decorator as the file says it: what its name was given, or what it was imported as.
+func (s *source) meaning(code string) string {
+	m := decorator.FindStringSubmatch(code)
+	for i := 0; m != nil && i < len(s.lines); i++ {
+		if given := givenName.FindStringSubmatch(s.lines[i].code); given != nil && given[1]+given[4] == m[1] {
+			return "@" + given[2] + given[3]
+		}
+	}
+	return code
+}
+
+var (
+	decorator = regexp.MustCompile(`^\s*@(\w+)`)
+	givenName = regexp.MustCompile(`^(\w+)\s*=\s*(\S.*)|^from .* import .*?\b(\w+) as (\w+)`)
+)
 
 // skippedInBody finds a skip, a return before the first assertion, and a condition that never holds
 // around all assertions.

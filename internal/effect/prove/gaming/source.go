@@ -21,7 +21,8 @@ type source struct {
 	class     fileclass.Class
 	text      string
 	lines     []line
-	inFile    int // the first line of the tests in a file of the program
+	inFile    int             // the first line of the tests in a file of the program
+	helpers   map[string]bool // see findHelpers
 }
 
 // A line is without its comment.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
@@ -110,8 +111,20 @@ func (f *finder) onlyTypes(changed bool) bool {
 // isOfType reports whether an assertion says of a value only that it is there, or its type.
 func (c *testCase) isOfType(at int) bool {
 	code := c.assertCode(at)
+	if m := keyOf.FindStringSubmatch(code); m != nil {
+		return slices.ContainsFunc(c.asserts, func(i int) bool {
+			of := ofDict.FindStringSubmatch(c.assertCode(i))
+			return of != nil && of[1] == m[1]+m[2]
+		})
+	}
 	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
 }
+
+// keyOf asks for a key of what ofDict says to have keys.
+var (
+	keyOf  = regexp.MustCompile(`\bassertIn\(\s*["'][^"']*["'],\s*(\w+)\s*\)|^\s*assert\s+["'][^"']*["']\s+in\s+(\w+)\s*$`)
+	ofDict = regexp.MustCompile(`(?i:isinstance)\(\s*(\w+),\s*dict\b`)
+)
 
 var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
 	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*`)
@@ -146,7 +159,8 @@ func (c *testCase) vacuous(at int) string {
 	isShell := hashComments[c.ext] && dialects[c.ext].header == shellCase.header || c.ext == ".zsh"
 	switch {
 	case isShell:
-		if at := shellTrue.FindStringIndex(l.code); at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") {
+		at := shellTrue.FindStringIndex(l.code)
+		if at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") && !comparesOutput(l.code[:at[0]]) {
 			return "this cannot fail: " + shown
 		}
 		if m := shellPair.FindStringSubmatch(l.code); m != nil && m[1] == m[2] {
@@ -163,6 +177,13 @@ func (c *testCase) vacuous(at int) string {
 		}
 	}
 	return ""
+}
+
+// comparesOutput reports whether a check compares the output of a command that is not yet at its
+// end: the status of that says nothing.
+func comparesOutput(code string) bool {
+	at := strings.LastIndex(code, "$(")
+	return at >= 0 && strings.Count(code[at:], ")") == 0 && shellCheck.MatchString(code[:at])
 }
 
 // harmless are commands whose failure says nothing.
@@ -282,30 +303,6 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 	}
 }
 
-// helpers finds new code beside the tests, such as a decorator, that hides the failure of an
-// assertion.
-func (f *finder) helpers(before map[string]bool) {
-	inCase := map[*source]map[int]bool{}
-	for _, c := range f.now {
-		if inCase[c.source] == nil {
-			inCase[c.source] = map[int]bool{}
-		}
-		for i := c.from; i < c.to; i++ {
-			inCase[c.source][i] = true
-		}
-	}
-	for _, s := range f.claimed {
-		if s.class != fileclass.Test && s.class != fileclass.TestConfig {
-			continue
-		}
-		for i, l := range s.lines {
-			if l.indent >= 0 && !inCase[s][i] && !before[normal(l.code)] && catchesAssertion.MatchString(l.bare) && !s.answersAfter(i) {
-				f.add(event.FactTestsVacuous, s, i, f.red, "this hides the failure of an assertion: "+brief(l.code))
-			}
-		}
-	}
-}
-
 // catchesAssertion is a handler that a failed assertion comes to.
 var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
 
@@ -334,11 +331,27 @@ var (
 	waits     = regexp.MustCompile(`\.Wait\(|<-|\bselect\b|time\.Sleep|synctest|\.Join\(`)
 )
 
+// patched puts a substitute in place of a function of a module.
+var patched = regexp.MustCompile(`\bpatch\(\s*["'][\w.]*?(\w+\.\w+)["']|\bpatch\.object\(\s*(\w+,\s*["']\w+)["']`)
+
+// callOf reports whether a line calls a function of a module.
+func callOf(bare, name string) bool {
+	name = strings.NewReplacer(",", ".", " ", "", `"`, "", "'", "").Replace(name)
+	return regexp.MustCompile(`(?:^|[^\w.])` + regexp.QuoteMeta(name) + `\(`).MatchString(bare)
+}
+
 // mocks finds assertions on what a substitute was made to return.
 func (f *finder) mocks(c *testCase, before map[string]bool) {
-	mocks := map[string]bool{}
-	for i := c.from; i < c.to; i++ {
+	mocks, replaced := map[string]bool{}, ""
+	for i := c.marks; i < c.to; i++ {
 		l := c.lines[i]
+		if m := patched.FindStringSubmatch(l.code); m != nil && l.indent >= 0 {
+			replaced = m[1] + m[2]
+			continue
+		}
+		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
+			f.add(event.FactTestsVacuous, c.source, i, false, "this calls what a substitute is in place of: "+brief(l.code))
+		}
 		if m := mocked.FindStringSubmatch(l.bare); m != nil {
 			mocks[m[1]] = true
 		}

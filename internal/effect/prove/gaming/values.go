@@ -1,12 +1,15 @@
 package gaming
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -34,6 +37,7 @@ type table struct {
 	*source
 	entries []entry
 	name    string
+	reader  *source // the program that looks them up
 }
 
 const (
@@ -42,17 +46,23 @@ const (
 )
 
 var (
-	mapEntry   = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
-	jsEntry    = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
-	rowEntry   = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
-	condition  = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
-	equality   = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
-	caseArm    = regexp.MustCompile(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
-	shellArm   = regexp.MustCompile(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
-	result     = regexp.MustCompile(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
-	constant   = regexp.MustCompile(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
-	tableName  = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
-	givesAway  = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
+	mapEntry  = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
+	jsEntry   = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
+	rowEntry  = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
+	keyEntry  = regexp.MustCompile(`^\s*\w+\[\s*(` + values + `)\s*\]\s*=\s*(` + values + `)\s*;?\s*$`)
+	condition = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
+	equality  = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
+	caseArm   = regexp.MustCompile(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
+	shellArm  = regexp.MustCompile(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
+	result    = regexp.MustCompile(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
+	constant  = regexp.MustCompile(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
+	tableName = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
+	givesAway = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
+	// shortDigest is one where the program makes digests.
+	shortDigest = regexp.MustCompile(`^[0-9a-f]{6,128}$`)
+	digestOf    = regexp.MustCompile(`\bhashlib\.|\b(?:cksum|md5sum|sha\d+sum)\b|\b(?:crc32|adler32)\b|\bcreateHash\(|\b(?:md5|sha1|sha256|sha512|fnv)\.(?:New|Sum)|\bhash\(`)
+	// shape is a condition on how long a value is, or how it begins or ends.
+	shape      = regexp.MustCompile(`\blen\(|\.length\b|\[-?\d+\]|\[-?\d*:-?\d*\]|(?i:\b(?:starts|ends)_?with|\bhas(?:Pre|Suf)fix|charAt)\(|\$\{#`)
 	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
 	shellToken = regexp.MustCompile(`[\w.+-]+`)
 	number     = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
@@ -69,7 +79,8 @@ func (f *finder) copiedValues() {
 	}
 	budget := mostEntries
 	for _, s := range f.claimed {
-		if s.class != fileclass.Program {
+		reader, name := f.readerOf(s)
+		if reader == nil {
 			continue
 		}
 		before := linesOf(find(f.start, s.path))
@@ -77,9 +88,32 @@ func (f *finder) copiedValues() {
 			if budget -= len(t.entries); budget < 0 {
 				return
 			}
+			t.reader, t.name = reader, cmp.Or(t.name, name)
 			f.copied(t, tested)
 		}
 	}
+}
+
+// readerOf returns the program that looks up what is in a file, and what it calls that: itself, or
+// the one that names a new file of data.
+func (f *finder) readerOf(s *source) (reader *source, name string) {
+	if s.class == fileclass.Program {
+		return s, ""
+	}
+	if s.class != fileclass.Data || find(f.start, s.path) != nil {
+		return nil, ""
+	}
+	for _, other := range f.claimed {
+		for _, l := range other.lines {
+			if other.class == fileclass.Program && strings.Contains(l.code, path.Base(s.path)) {
+				if m := assigned.FindStringSubmatch(l.code); m != nil {
+					name = m[1]
+				}
+				return other, name
+			}
+		}
+	}
+	return nil, ""
 }
 
 func (f *finder) copied(t table, tested testedValues) {
@@ -96,14 +130,30 @@ func (f *finder) copied(t table, tested testedValues) {
 			same = append(same, e)
 		}
 	}
-	digests := slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && digest.MatchString(e.in[0]) })
+	isDigest := digest
+	if digestOf.MatchString(t.reader.text) {
+		isDigest = shortDigest
+	}
+	hashed := t.hashed()
+	digests := hashed || slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && isDigest.MatchString(e.in[0]) && !tested.any(e.in) })
 	if digests {
-		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !digest.MatchString(e.in[0]) || !tested.any(e.out) })
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !hashed && !isDigest.MatchString(e.in[0]) || !tested.any(e.out) })
+	}
+	shapes := false
+	if len(same) == 0 {
+		results := map[string]bool{}
+		for _, e := range all {
+			results[strings.Join(e.out, "")] = true
+		}
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
+			return !e.branch || !shape.MatchString(t.lines[e.at].code) || len(e.out) != 1 || !tested.alike(e.out[0], results)
+		})
+		shapes = len(same) > 1
 	}
 	if len(same) == 0 || 10*len(same) < 9*len(all) {
 		return
 	}
-	computed := digests || looksComputed(same)
+	computed := digests || shapes || looksComputed(same)
 	if len(same) == 1 && (!computed || ordinaries(same[0].out) || !same[0].branch) {
 		return
 	}
@@ -112,6 +162,93 @@ func (f *finder) copied(t table, tested testedValues) {
 		text = "a fixed value here is that of a test"
 	}
 	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
+}
+
+var hashing = regexp.MustCompile(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha\d|fingerprint)\w*(?:\.\w+)*\s*\(`)
+
+// hashed reports whether the program looks for the entries by a hash of what it is given.
+func (t table) hashed() bool {
+	first := t.entries[0].at
+	for i, l := range t.lines {
+		above := t.entries[0].branch && i < first && i >= first-nearby && choice.MatchString(l.bare)
+		looksUp := len(t.name) > 1 && (strings.Contains(l.bare, t.name+"[") || strings.Contains(l.bare, t.name+".get("))
+		if (above || looksUp) && hashing.MatchString(l.bare) {
+			return true
+		}
+	}
+	return false
+}
+
+var choice = regexp.MustCompile(`^\s*(?:switch|match|case)\b`)
+
+// mostDigits is how many digits a text has at least that no program has by chance.
+const mostDigits = 6
+
+// answered finds texts in new lines of the program that a test expects and that are another text of
+// the tests, written in another way: what the program should do to it has been done by its author.
+func (f *finder) answered() {
+	tests := map[string]map[string]bool{} // the texts of the tests, by their letters and digits
+	for _, s := range f.claimed {
+		for i, l := range s.lines {
+			if l.indent < 0 || !s.isTest(i) {
+				continue
+			}
+			for _, v := range literal.FindAllString(l.code, -1) {
+				v = plain(v)
+				_, part, _ := strings.Cut(v, ":")
+				for _, text := range []string{v, part} {
+					key := lettersAndDigits(text)
+					if tests[key] == nil {
+						tests[key] = map[string]bool{}
+					}
+					tests[key][text] = true
+				}
+			}
+		}
+	}
+	for _, s := range f.claimed {
+		if s.class != fileclass.Program {
+			continue
+		}
+		before, first, found := linesOf(find(f.start, s.path)), 0, map[string]bool{}
+		for i, l := range s.lines {
+			if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
+				continue
+			}
+			for _, v := range literal.FindAllString(l.code, -1) {
+				v = plain(v)
+				same := tests[lettersAndDigits(v)]
+				if same[v] && len(same) > 1 && countDigits(v) >= mostDigits {
+					if len(found) == 0 {
+						first = i
+					}
+					found[v] = true
+				}
+			}
+		}
+		if len(found) > 1 {
+			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(found))
+			f.add(event.FactValuesCopied, s, first, true, text+brief(s.lines[first].code))
+		}
+	}
+}
+
+func lettersAndDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+func countDigits(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // ordinaries reports whether values are ones that any program has.
@@ -147,7 +284,7 @@ func looksComputed(entries []entry) bool {
 // composed reports whether each entry gives a word for a number, or a number for a word, and these
 // words are spelled with so few letters that they are composed of them rather than names.
 func composed(entries []entry) bool {
-	letters, total := map[rune]bool{}, 0
+	used, total := map[rune]bool{}, 0
 	var numbers []float64
 	for _, e := range entries {
 		words, n, ok := e.out, 0.0, false
@@ -159,7 +296,7 @@ func composed(entries []entry) bool {
 			return false
 		}
 		for _, r := range words[0] {
-			letters[r] = true
+			used[r] = true
 			total++
 		}
 		numbers = append(numbers, n)
@@ -167,7 +304,7 @@ func composed(entries []entry) bool {
 	slices.Sort(numbers)
 	for i := 2; i < len(numbers); i++ {
 		if numbers[i]-numbers[i-1] != numbers[1]-numbers[0] { // names are counted, or evenly spaced
-			return len(letters) <= 7 && total >= 15 && total >= 3*len(letters)
+			return len(used) <= 7 && total >= 15 && total >= 3*len(used)
 		}
 	}
 	return false
@@ -185,24 +322,34 @@ func number64(values []string) (float64, bool) {
 
 // derived reports whether a text has nearly the letters of another one.
 func derived(a, b string) bool {
+	a, b = letters(a), letters(b)
+	la, lb := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+	return min(la, lb) >= 3 && 10*commonLetters(a, b) >= 8*max(la, lb)
+}
+
+// letters returns the letters and digits of a text, in lower case.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// commonLetters is how many letters two texts share, in any order.
+func commonLetters(a, b string) (common int) {
 	counts := map[rune]int{}
-	la, lb, common := 0, 0, 0
-	for _, r := range strings.ToLower(a) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			counts[r]++
-			la++
+	for _, r := range a {
+		counts[r]++
+	}
+	for _, r := range b {
+		if counts[r] > 0 {
+			counts[r]--
+			common++
 		}
 	}
-	for _, r := range strings.ToLower(b) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			lb++
-			if counts[r] > 0 {
-				counts[r]--
-				common++
-			}
-		}
-	}
-	return min(la, lb) >= 3 && 10*common >= 8*max(la, lb)
+	return common
 }
 
 // tables returns the tables and conditions in the new lines of a program.
@@ -210,7 +357,7 @@ func (s *source) tables(before map[string]bool) (all []table) {
 	var current *table
 	for i := 0; i < len(s.lines); i++ {
 		l := s.lines[i]
-		if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] && !(s.next(i) < len(s.lines) && !before[normal(s.lines[s.next(i)].code)]) {
+		if l.indent < 0 || i >= s.inFile || before[normal(l.code)] && !(s.next(i) < len(s.lines) && !before[normal(s.lines[s.next(i)].code)]) {
 			continue
 		}
 		found := s.entries(i)
@@ -245,9 +392,9 @@ func (t table) iterated() bool {
 	name := regexp.QuoteMeta(t.name)
 	through := regexp.MustCompile(`\b(?:in|of|range|sorted|reversed|enumerate|list|zip|Object\.(?:entries|keys)|new Map)\b[\s(]*\*?(?:self\.|this\.|\w+\.)?` + name +
 		`(?:\.(?:items|iter|entries)\(|\s*[:){]|\s*$)|\b` + name + `\.(?:find|filter|reduce|forEach|map|some|iter|each|items|entries|into_iter|findLast)\b|for .*\bin\b.*\b` + name + `\b|\$\{` + name + `\[@\]`)
-	for i, l := range t.lines {
+	for i, l := range t.reader.lines {
 		isLoop := l.indent >= 0 && strings.Contains(l.bare, t.name) && through.MatchString(l.bare) && !strings.HasPrefix(strings.TrimSpace(l.code), "if ")
-		if isLoop && !t.inverts(i) {
+		if isLoop && !t.reader.inverts(i) {
 			return true
 		}
 	}
@@ -301,6 +448,9 @@ func (s *source) entries(at int) (found []entry) {
 		for _, m := range jsEntry.FindAllStringSubmatch(code, -1) {
 			found = append(found, entry{at: at, in: []string{m[1]}, out: valuesOf(m[2])})
 		}
+	}
+	if m := keyEntry.FindStringSubmatch(code); len(found) == 0 && m != nil {
+		found = append(found, entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])})
 	}
 	if m := rowEntry.FindStringSubmatch(code); len(found) == 0 && m != nil {
 		found = append(found, entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])})
@@ -430,6 +580,19 @@ func (t *testedValues) has(e entry) bool {
 		}
 	}
 	return false
+}
+
+// alike reports whether a test has a word near another one that shares most of its letters, and is
+// no result itself.
+func (t *testedValues) alike(word string, results map[string]bool) bool {
+	return len(word) > 3 && slices.ContainsFunc(t.where[word], func(at int) bool {
+		for other := range t.windows[at] {
+			if common := commonLetters(other, word); !results[other] && !strings.EqualFold(other, word) && 2*common > max(len(other), len(word)) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // any reports whether a test has one of the values.

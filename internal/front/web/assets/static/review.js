@@ -6,7 +6,7 @@ const { id, name } = document.body.dataset;
 const path = `/api/loops/${encodeURIComponent(id)}/review`;
 const get = (key) => document.getElementById(key);
 
-const titles = { survivor: "A change that no guardrail notices", fact: "What looks like gaming", file: "A file with a risk", rest: "The rest" };
+const titles = { guardrail: "A guardrail that could not be tried", survivor: "A change that no guardrail notices", fact: "What looks like gaming", file: "A file with a risk", rest: "The rest" };
 
 let list = { items: [] };
 let at = 0;
@@ -31,7 +31,8 @@ function take(next) {
 
 function draw() {
   const item = current();
-  const progress = list.items.length ? `reviewed ${list.reviewed} of ${list.of}` : "nothing to read";
+  const progress = list.items.length ? `reviewed ${list.reviewed} of ${list.of}${list.filesUnknown ? " that are known" : ""}`
+    : list.unknown ? "" : "nothing to read";
   get("progress").textContent = list.done && list.items.length ? `${progress}, all is decided` : progress;
   get("unknown").hidden = !list.unknown;
   get("unknown").textContent = `Which files changed is not known: ${list.unknown}`;
