@@ -20,7 +20,12 @@ func (w Weak) Exit(err error, dir string) error {
 	if err != nil {
 		return err
 	}
-	switch loop.View().Strength {
+	return w.ExitOf(loop.View().Strength)
+}
+
+// ExitOf returns the exit code for a done of that strength.
+func (w Weak) ExitOf(strength event.Grade) error {
+	switch strength {
 	case event.GradeNone, event.GradeWeak:
 		return cli.Exit(int(w.ExitWeak))
 	}
