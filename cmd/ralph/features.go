@@ -20,7 +20,7 @@ func init() {
 	features.board = func(e *cli.Env, o boardOptions) error {
 		return board.Run(e, board.Options{Here: o.here, Running: o.running, Hosts: hostsToShow(e), Attach: func(e *cli.Env, s registry.Status) error {
 			if host, loop, ok := remote.Of(s); ok {
-				return attachThere(e, host, loop)
+				return remote.Attach(e, host, loop)
 			}
 			return attachTo(e, s.Name, s.Dir, attach.Options{Head: s.Head})
 		}})

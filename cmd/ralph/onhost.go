@@ -112,12 +112,3 @@ func hostsToShow(e *cli.Env) []string {
 	}
 	return hosts
 }
-
-// attachThere attaches to a loop of another host from a screen.
-func attachThere(e *cli.Env, host, loop string) error {
-	h, err := remote.Connect(e, host)
-	if err != nil {
-		return err
-	}
-	return h.Attach(loop, []string{"attach", loop}, attach.Options{}, attach.Weak{})
-}

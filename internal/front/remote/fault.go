@@ -34,7 +34,7 @@ var faults = []struct {
 	{"Host key verification failed", "its host key is not known here", "'ssh HOST' once: it shows the key, and asks whether it is right", false},
 	{"Permission denied", "it refuses the login", "'ssh HOST true' has to work, without a terminal also without a question: 'ssh-add', or 'ssh-copy-id HOST'", false},
 	{"Too many authentication failures", "it refuses the login", "name the key for it in ~/.ssh/config: IdentityFile, with IdentitiesOnly yes", false},
-	{"Could not resolve hostname", "there is no host of that name", "name one that 'ssh HOST' reaches: a Host of ~/.ssh/config, or a name of the network", true},
+	{"Could not resolve hostname", "there is no host of that name", "name one that 'ssh HOST' reaches: a Host of ~/.ssh/config, or a name of the network; quotes around all of a text keep its first word from being read as one", true},
 	{"Connection refused", "nothing takes connections of ssh there", "see whether sshd runs there, and on which port", true},
 	{"No route to host", "there is no way to it", "see whether it is switched on, and in the same network", true},
 	{"unreachable", "there is no way to it", "see whether this machine has a network, and whether the host is in it", true},
