@@ -69,7 +69,10 @@ type Identity struct {
 	// alone, of the folder that the agent works in.
 	Project string `json:"project"`
 	// WorkDir is the folder that the agent works in, where that is not the project.
-	WorkDir string    `json:"workDir,omitempty"`
+	WorkDir string `json:"workDir,omitempty"`
+	// Remote is the host that ssh reaches the loop on, as a person names it; empty for a loop of
+	// this machine.
+	Remote  string    `json:"remote,omitempty"`
 	Host    string    `json:"host"`
 	Started time.Time `json:"started,omitzero"`
 	Resumed int       `json:"resumed,omitempty"` // how many runners resumed it

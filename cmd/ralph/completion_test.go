@@ -60,6 +60,12 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(r.env.Home, "settings.json"), []byte(`{"hosts": ["farm"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := completion.Print(r.env, completed(), "fish", []string{"attach", "fa"}); got != "farm:\tloops of that machine\n:nospace\n" {
+		t.Errorf("of a host: %q", got)
+	}
 	// Bash breaks words at "=", and wants only what is after the last one.
 	if got := completion.Print(r.env, completed(), "bash", []string{"start", "--set", "context", "=", "f"}); got != "fresh\n" {
 		t.Errorf("for bash: %q", got)

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/board"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/fullscreen"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -17,10 +18,14 @@ import (
 func init() {
 	features.fullScreen = fullscreen.Run
 	features.board = func(e *cli.Env, o boardOptions) error {
-		return board.Run(e, board.Options{Here: o.here, Running: o.running, Attach: func(e *cli.Env, s registry.Status) error {
+		return board.Run(e, board.Options{Here: o.here, Running: o.running, Hosts: hostsToShow(e), Attach: func(e *cli.Env, s registry.Status) error {
+			if host, loop, ok := remote.Of(s); ok {
+				return remote.Attach(e, host, loop)
+			}
 			return attachTo(e, s.Name, s.Dir, attach.Options{Head: s.Head})
 		}})
 	}
+	features.onHost, features.hosts = onHost, listHosts
 	features.verbs = cli.Commands{
 		{Name: "why", Help: "Explain why a loop ended, waits or goes on, or why one event happened.", Group: cli.Daily,
 			Verb: func() any { return new(whyVerb) }},

@@ -1,17 +1,23 @@
 package main
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 type listVerb struct {
 	cli.Placed
-	All     bool `short:"A" help:"All loops of this machine."`
-	Running bool `short:"r" help:"Only those that have a runner."`
-	Watch   bool `short:"w" help:"Show all loops of this machine until you leave, to answer, steer, stop and resume them; with --project only those of a project. With --json: print an array whenever a loop has changed."`
-	JSON    bool `help:"Print an array of objects."`
+	All     bool     `short:"A" help:"All loops of this machine."`
+	Host    []string `placeholder:"HOST" help:"The loops of another machine, as ssh knows it; several with commas, or the flag several times."`
+	Hosts   bool     `help:"Also the loops of the machines in the setting hosts."`
+	Running bool     `short:"r" help:"Only those that have a runner."`
+	Watch   bool     `short:"w" help:"Show all loops of this machine until you leave, to answer, steer, stop and resume them; with --project only those of a project. With --json: print an array whenever a loop has changed."`
+	JSON    bool     `help:"Print an array of objects."`
 }
 
 // Help shows examples.
@@ -21,6 +27,7 @@ func (listVerb) Help() string {
 		"ralph list --all --running",
 		"ralph list --watch",
 		"ralph list --all --json --watch",
+		"ralph list --host farm,mill",
 	)
 }
 
@@ -29,6 +36,8 @@ func (listVerb) Help() string {
 func (v *listVerb) Run(e *cli.Env) error {
 	o := listing.Options{All: v.All, Running: v.Running}
 	switch {
+	case len(v.Host) > 0 || v.Hosts:
+		return v.distant(e)
 	case v.Watch && v.JSON:
 		return listing.Changes(e, o)
 	case v.Watch && (features.board == nil || !e.Drawable() || !e.StdinIsTerminal()):
@@ -55,6 +64,37 @@ func (v *listVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "the folders of %s are gone: the next list leaves them out", units.Quantity(pruned, "loop"))
 	}
 	return nil
+}
+
+// distant lists the loops of other machines, and with --hosts those of this one, too. What cannot
+// be reached is said after the others.
+func (v *listVerb) distant(e *cli.Env) error {
+	switch {
+	case features.hosts == nil:
+		return cli.Refuse("install the complete program", "the core of ralph reaches no other host")
+	case v.Watch || v.Project != "":
+		return cli.Refuse("leave it out; 'ralph list --watch' shows the machines in the setting hosts", "--host and --hosts do not go with --watch or --project")
+	}
+	all := []*projector.View{}
+	if len(v.Host) == 0 {
+		here, err := listing.Find(e, listing.Options{All: true, Running: v.Running})
+		if err != nil {
+			return err
+		}
+		all = here
+	}
+	there, failed := features.hosts(e, v)
+	all = append(all, there...)
+	var err error
+	switch {
+	case v.JSON:
+		err = cli.PrintJSON(e.Stdout, all, "")
+	case len(all) > 0:
+		_, err = e.Stdout.Write(listing.Table(e, all, true))
+	case failed == nil:
+		cli.Tell(e.Stderr, "there is no loop on %s", strings.Join(v.Host, ", "))
+	}
+	return cmp.Or(err, failed)
 }
 
 func (v *listVerb) none() string {

@@ -62,7 +62,13 @@ func perform(e *cli.Env, args []string) int {
 		return cli.Report(e.Stderr, commands().Usage(parser.Model.Node, args, err))
 	}
 	name := strings.TrimPrefix(parsed.Selected().FullPath(), "ralph ")
-	return cli.Report(e.Stderr, do(e, name, parsed.Selected().Target.Addr().Interface().(verb)))
+	v := parsed.Selected().Target.Addr().Interface().(verb)
+	if features.onHost != nil {
+		if there, err := features.onHost(e, v, args); there {
+			return cli.Report(e.Stderr, err)
+		}
+	}
+	return cli.Report(e.Stderr, do(e, name, v))
 }
 
 // verb is the verb that a command line names.

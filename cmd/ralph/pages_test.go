@@ -22,9 +22,11 @@ import (
 // notRun maps the first lines of blocks "sh" to reasons.
 var notRun = map[string]string{
 	"ralph web":              "serves until ctrl-c",
-	"ralph service install":  "would change the person's services",
-	"loginctl enable-linger": "would change the machine",
-	"ralph web --public-url https://mill.example.org":                                                 "serves until ctrl-c",
+	"ralph list --host farm": "needs another machine",
+	"RALPH_SSH_COMMAND='ssh -F ~/work/ssh_config' ralph list --host farm": "needs another machine",
+	"ralph service install":                           "would change the person's services",
+	"loginctl enable-linger":                          "would change the machine",
+	"ralph web --public-url https://mill.example.org": "serves until ctrl-c",
 	`printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}' \`: "would list all loops of this machine",
 	"ralph report --all --since yesterday -o morning.html":                                            "would read all loops of this machine",
 	"ralph plan": "waits for a person at a terminal",

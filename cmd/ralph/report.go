@@ -10,7 +10,7 @@ import (
 
 type reportVerb struct {
 	cli.Placed
-	Name      string `arg:"" optional:"" help:"The loop, or a copy of its folder; without it the one that runs here, else the latest."`
+	Name      string `arg:"" optional:"" complete:"loop,file" help:"The loop, or a copy of its folder; without it the one that runs here, else the latest."`
 	All       bool   `short:"A" help:"All loops of this machine: what needs you, what works, what ended, and what it cost."`
 	Since     string `placeholder:"TIME" help:"With --all: only what happened since: yesterday (the default), today, 2026-11-21, 01:30, 12h or 7d."`
 	Iteration string `short:"i" placeholder:"N" help:"Show these iterations in full, and the others as a summary: 3, 2..4 or 5.."`

@@ -39,9 +39,9 @@ func (v *runVerb) Run(e *cli.Env) error {
 		o := attach.ViewOptions{JSON: v.JSON, Quiet: !stream, Time: v.Time, Lines: int(v.Lines)}
 		if v.Verbose {
 			steps := render.NewSteps(e.Stdout, e.Stderr, e.SharedTerminal(), func(w io.Writer) render.Viewer { return o.New(e, w) })
-			return attach.Follow(ctx, dir, steps)
+			return attach.Follow(ctx, dir, 0, steps)
 		}
-		return attach.Follow(ctx, dir, o.New(e, e.Stdout))
+		return attach.Follow(ctx, dir, 0, o.New(e, e.Stdout))
 	})
 	return v.Exit(err, start.Dir)
 }

@@ -81,11 +81,16 @@ func scriptParams(core bool) testscript.Params {
 			"cut":      cut,
 			"forge":    forge,
 			"spoken":   spoken,
+			"host":     host,
+			"unhost":   unhost,
+			"lose":     lose,
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "core":
 				return core, nil
+			case "sshd":
+				return sshdPath() != "", nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "landlock":

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/attach"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // order has the verbs as the help lists them.
@@ -22,6 +23,8 @@ var features struct {
 	verbs      cli.Commands
 	fullScreen func(e *cli.Env, name, dir string, o attach.Options) error
 	board      func(e *cli.Env, o boardOptions) error
+	onHost     func(e *cli.Env, v verb, args []string) (bool, error)
+	hosts      func(e *cli.Env, v *listVerb) ([]*projector.View, error)
 }
 
 // boardOptions say which loops the board of all loops shows.

@@ -57,7 +57,7 @@ var forbidden = map[[2]string]string{
 }
 
 // shared are the packages that front ends have in common. No front end imports another.
-var shared = []string{"internal/front/attach", "internal/front/cli", "internal/front/display", "internal/front/listing", "internal/front/logs", "internal/front/logs/filter", "internal/front/send"}
+var shared = []string{"internal/front/attach", "internal/front/cli", "internal/front/display", "internal/front/listing", "internal/front/logs", "internal/front/logs/filter", "internal/front/remote", "internal/front/send"}
 
 // atRoot are the folders of the packages that other programs may build on, and the folder of all
 // others. plugin is there since agents find it there in the repository.

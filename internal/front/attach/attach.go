@@ -53,7 +53,7 @@ type session struct {
 // or the person leaves. It reads nothing but the journal, so it neither delays the loop nor ends
 // it. It returns the loop's exit code as an error, none if the person left.
 func Run(e *cli.Env, name, dir string, o Options) error {
-	if o.Screen != nil && o.fills(e) {
+	if o.Screen != nil && o.Fills(e) {
 		return o.Screen(e, name, dir, o)
 	}
 	// A person may leave before the past is shown.
@@ -81,11 +81,8 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	if !known && !o.JSON {
 		fmt.Fprintln(e.Stdout, Header(e, name, state.Summary, live.Alive))
 	}
-	a := &session{Env: e, Options: o, name: name, dir: dir, ended: state.Ended, past: newHistory(e.Stdout)}
-	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.past)
-	if text, ok := a.view.(*plain.Text); ok {
-		text.Resume(state)
-	}
+	a := newSession(e, name, state, o)
+	a.dir = dir
 	from, err := a.showPast()
 	if err != nil {
 		return err
@@ -96,28 +93,37 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	return a.follow(from, signals)
 }
 
-// fills reports whether the loop is shown on the full screen, or inline. Without a terminal at both
+func newSession(e *cli.Env, name string, state projector.View, o Options) *session {
+	a := &session{Env: e, Options: o, name: name, ended: state.Ended, past: newHistory(e.Stdout)}
+	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.past)
+	if text, ok := a.view.(*plain.Text); ok {
+		text.Resume(state)
+	}
+	return a
+}
+
+// Fills reports whether the loop is shown on the full screen, or inline. Without a terminal at both
 // ends, on a dumb one, in CI and with the options of the plain view, it is not.
-func (o Options) fills(e *cli.Env) bool {
+func (o Options) Fills(e *cli.Env) bool {
 	if o.JSON || o.Plain || o.Time || o.Lines > 0 {
 		return false
 	}
 	return e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == ""
 }
 
-// The past is shown as the last events, in so many lines or as many as fit on the screen.
-const (
-	pastEvents = 1000
-	pastLines  = 30
-)
+const pastLines = 30 // or as many as fit on the screen
+
+// PastEvents is how many of the last events are shown before those that come.
+func (o Options) PastEvents() int {
+	if o.JSON {
+		return pastLines
+	}
+	return 1000
+}
 
 // showPast shows the last events and returns the position after them.
 func (a *session) showPast() (journal.Position, error) {
-	want := pastEvents
-	if a.JSON {
-		want = pastLines
-	}
-	past, from, err := journal.Last(a.dir, want)
+	past, from, err := journal.Last(a.dir, a.PastEvents())
 	damage, damaged := errors.AsType[*journal.CorruptError](err)
 	if damaged && from.Segment != "" { // the events after the damage, and new ones, can be shown
 		cli.Tell(a.Stderr, "warning: %v; what follows is shown, and %s", damage, damage.Hint())
@@ -131,15 +137,20 @@ func (a *session) showPast() (journal.Position, error) {
 			return from, err
 		}
 	}
+	return from, a.openPast()
+}
+
+// openPast prints the last lines of the events up to now.
+func (a *session) openPast() error {
 	if err := a.view.Flush(); err != nil {
-		return from, err
+		return err
 	}
 	lines := pastLines
 	if a.IsTerminal() {
 		_, rows := a.Size()
 		lines = max(rows-3, 5)
 	}
-	return from, a.past.open(lines)
+	return a.past.open(lines)
 }
 
 // show shows an event and notes whether it ends the loop.
@@ -157,8 +168,8 @@ func (a *session) show(ev event.Event) error {
 	return a.view.Event(ev)
 }
 
-// errSignal says that a signal came before the loop ended.
-var errSignal = errors.New("a signal came")
+// ErrSignal says that a signal came before the loop ended.
+var ErrSignal = errors.New("a signal came")
 
 // follow shows events as they come until the loop ends, its runner dies or the person leaves.
 func (a *session) follow(from journal.Position, signals <-chan os.Signal) error {
@@ -169,16 +180,15 @@ func (a *session) follow(from journal.Position, signals <-chan os.Signal) error 
 		select {
 		case <-alive.Done():
 		case <-signals:
-			leave(errSignal)
+			leave(ErrSignal)
 		}
 	}()
-	if err := showLive(alive, a.dir, from, a.show, a.flush); err != nil {
+	if err := showLive(alive, a.dir, journal.FollowOptions{From: from}, a.show, a.flush); err != nil {
 		return err
 	}
 	switch why := context.Cause(alive); {
-	case errors.Is(why, errSignal):
-		fmt.Fprintf(a.Stderr, "ralph: left loop %s, which goes on; 'ralph attach %s' comes back, 'ralph stop %s' ends it\n", a.name, a.name, a.name)
-		return cli.Exit(event.ExitInterrupted)
+	case errors.Is(why, ErrSignal):
+		return a.leave()
 	case errors.Is(why, client.ErrNoRunner):
 		if err := showRest(a.dir, a.seq, a.show); err != nil { // written before the lock was released
 			return err
@@ -187,6 +197,12 @@ func (a *session) follow(from journal.Position, signals <-chan os.Signal) error 
 	ended := a.finish()
 	client.AwaitExit(a.dir)
 	return ended
+}
+
+// leave reports that the person left the loop, which runs.
+func (a *session) leave() error {
+	fmt.Fprintf(a.Stderr, "ralph: left loop %s, which goes on; 'ralph attach %s' comes back, 'ralph stop %s' ends it\n", a.name, a.name, a.name)
+	return cli.Exit(event.ExitInterrupted)
 }
 
 // flush completes the output when no event waits.
@@ -213,6 +229,10 @@ func ExitCode(e *cli.Env, name, dir string, ended *event.LoopEnded) error {
 		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", name, e.Short(filepath.Join(dir, loopfolder.RunnerLog))),
 			"the runner of loop %s died", name)
 	}
+	return exitOf(ended)
+}
+
+func exitOf(ended *event.LoopEnded) error {
 	if code := ended.Reason.ExitCode(); code != event.ExitCompleted {
 		return cli.Exit(code)
 	}

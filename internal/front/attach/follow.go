@@ -25,15 +25,15 @@ type ViewOptions struct {
 	Color   string // "always" or "never"; otherwise it depends on stdout
 }
 
-// Follow shows a loop from its first event until it has ended or, if ctx is canceled, to the last
-// event that exists then.
-func Follow(ctx context.Context, dir string, v render.Viewer) error {
-	var seq event.Seq
+// Follow shows a loop from an event on, 0 for its first one, until it has ended or, if ctx is
+// canceled, to the last event that exists then.
+func Follow(ctx context.Context, dir string, from event.Seq, v render.Viewer) error {
+	seq := max(from, 1) - 1
 	show := func(e event.Event) error {
 		seq = e.Seq
 		return v.Event(e)
 	}
-	err := showLive(ctx, dir, journal.Position{}, show, v.Flush)
+	err := showLive(ctx, dir, journal.FollowOptions{FromSeq: from}, show, v.Flush)
 	if err == nil && ctx.Err() != nil {
 		err = showRest(dir, seq, show)
 	}
@@ -45,9 +45,9 @@ func Follow(ctx context.Context, dir string, v render.Viewer) error {
 
 // showLive shows events as they come, until the loop ends or ctx is canceled. It calls flush when
 // no event waits.
-func showLive(ctx context.Context, dir string, from journal.Position, show func(event.Event) error, flush func() error) error {
+func showLive(ctx context.Context, dir string, opt journal.FollowOptions, show func(event.Event) error, flush func() error) error {
 	var flushed error
-	opt := journal.FollowOptions{From: from, UntilEnded: true, Idle: func(journal.Position) { flushed = flush() }}
+	opt.UntilEnded, opt.Idle = true, func(journal.Position) { flushed = flush() }
 	for e, err := range journal.Follow(ctx, dir, opt) {
 		if err == nil {
 			err = show(e)

@@ -34,7 +34,7 @@ func TestFollowEndsWithoutRunner(t *testing.T) {
 	over, leave := context.WithCancel(t.Context())
 	leave()
 	var shown counted
-	if err := Follow(over, dir, &shown); err != nil {
+	if err := Follow(over, dir, 0, &shown); err != nil {
 		t.Fatal(err)
 	}
 	if len(shown.types) != 2 || shown.types[1] != event.TypeLoopEnded || !shown.closed {

@@ -37,7 +37,12 @@ func (w Weak) Exit(err error, dir string) error {
 	if len(v.Fleet) > 0 {
 		return w.ofFleet(filepath.Dir(dir), &v)
 	}
-	switch v.Strength {
+	return w.ExitOf(v.Strength)
+}
+
+// ExitOf returns the exit code for a done of that strength.
+func (w Weak) ExitOf(strength event.Grade) error {
+	switch strength {
 	case event.GradeNone, event.GradeWeak:
 		return cli.Exit(int(w.ExitWeak))
 	}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,8 +14,10 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -25,6 +30,13 @@ const patience = 3 * time.Second
 // carryOut does what a person asked for, and says what became of it. It takes as long as that, and
 // is called by a goroutine of its own.
 func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
+	if host, loop, ok := remote.Of(effect.Loop); ok {
+		text, err := carryOutThere(e, host, loop, effect)
+		if err != nil {
+			return explain(err), true
+		}
+		return cli.Clean(strings.TrimSpace(text)), false
+	}
 	var text string
 	var err error
 	switch effect.Do {
@@ -104,12 +116,50 @@ func begin(e *cli.Env, task string) (string, error) {
 	return strings.Join(append([]string{"loop " + began.Name + " is running"}, spoken(messages)...), "\n"), nil
 }
 
+// carryOutThere does the same for a loop of another host, by the verbs of ralph there.
+func carryOutThere(e *cli.Env, host, loop string, effect Effect) (text string, err error) {
+	var lines [][]string
+	for _, c := range effect.Commands {
+		switch c.Kind {
+		case inbox.Steer, inbox.FollowUp:
+			lines = append(lines, []string{string(c.Kind), "--loop", loop, "--", c.Text})
+		case inbox.Answer:
+			lines = append(lines, []string{"answer", "--loop", loop, "--", strconv.Itoa(c.Question), c.Text})
+		case inbox.Pause, inbox.Resume, inbox.Stop:
+			lines = append(lines, []string{string(c.Kind), loop})
+		case inbox.StopNow:
+			lines = append(lines, []string{"stop", loop, "--now"})
+		default:
+			return "", cli.Refuse("attach to it", "the board cannot send that to another host")
+		}
+	}
+	switch effect.Do {
+	case Dismiss:
+		lines = [][]string{{"dismiss", loop}}
+	case Resume:
+		if len(lines) > 0 && effect.Commands[0].Kind != inbox.Answer {
+			return "", cli.Refuse("attach to it, and type it there", "a loop of another host is not resumed with a text")
+		}
+		resume := []string{"start", loop, "--resume", "--detach"}
+		for _, key := range slices.Sorted(maps.Keys(effect.Raise)) {
+			resume = append(resume, "--set", key+"="+effect.Raise[key])
+		}
+		lines = append(lines, resume)
+	}
+	for _, args := range lines {
+		if text, err = remote.Do(e, host, args...); err != nil {
+			return "", err
+		}
+	}
+	return text, nil
+}
+
 // peekEvents is how many of the last events a peek shows.
 const peekEvents = 200
 
 // peek returns the end of a loop's conversation in clean lines.
-func peek(s registry.Status, width int) []string {
-	events, _, err := journal.Last(s.Dir, peekEvents)
+func peek(e *cli.Env, s registry.Status, width int) []string {
+	events, err := lastEvents(e, s)
 	if err != nil && len(events) == 0 {
 		return []string{"its journal cannot be read: " + cli.Clean(err.Error())}
 	}
@@ -120,6 +170,23 @@ func peek(s registry.Status, width int) []string {
 	}
 	_ = view.Close()
 	return strings.Split(strings.TrimSpace(text.String()), "\n")
+}
+
+func lastEvents(e *cli.Env, s registry.Status) (events []event.Event, err error) {
+	host, loop, ok := remote.Of(s)
+	if !ok {
+		events, _, err = journal.Last(s.Dir, peekEvents)
+		return events, err
+	}
+	text, err := remote.Do(e, host, "logs", loop, "--json", "--lines", strconv.Itoa(peekEvents))
+	for line := range strings.Lines(text) {
+		ev, err := event.Parse([]byte(strings.TrimSpace(line)))
+		if err != nil {
+			return events, err
+		}
+		events = append(events, ev)
+	}
+	return events, err
 }
 
 // explain spells an error and its next step. Secrets are masked.

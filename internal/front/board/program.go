@@ -2,6 +2,7 @@ package board
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/display"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -23,6 +25,8 @@ import (
 type Options struct {
 	Here    bool // only loops of this project, until the person wants all
 	Running bool // only loops that have a runner
+	// Hosts are those whose loops are shown as well.
+	Hosts []string
 	// Attach shows a loop until the person leaves it. It has the terminal for itself.
 	Attach func(e *cli.Env, s registry.Status) error
 }
@@ -30,9 +34,16 @@ type Options struct {
 // Run shows the board until the person leaves it.
 func Run(e *cli.Env, o Options) error {
 	loader := listing.NewLoader(e)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	distant := remote.NewWatch(ctx, e, o.Hosts)
+	loader.Distant = func() []*projector.View {
+		loops, _ := distant.Loops()
+		return loops
+	}
 	model := &Model{Here: o.Here, Running: o.Running, Project: listing.Tilde(e.Root(), e.Variable("HOME"))}
 	for {
-		p := &program{env: e, loader: loader, Model: model}
+		p := &program{env: e, loader: loader, distant: distant, Model: model}
 		options := display.Options(e)
 		options.Show.Progress = false // a list has none
 		err := terminal.Run(p, options)
@@ -73,9 +84,11 @@ type program struct {
 	env    *cli.Env
 	loader *listing.Loader
 
-	loading bool // a load is running
-	again   bool // another one has to follow at once
-	round   int  // of loading; the timers of earlier ones count no more
+	distant *remote.Watch
+	trouble string // why hosts do not answer, as it was said last
+	loading bool   // a load is running
+	again   bool   // another one has to follow at once
+	round   int    // of loading; the timers of earlier ones count no more
 	attach  *registry.Status
 	failed  error // why the board cannot go on
 }
@@ -166,6 +179,7 @@ func (p *program) arrived(msg loadedMsg) tea.Cmd {
 		p.failed = msg.err
 		return tea.Quit
 	}
+	p.sayTrouble()
 	var calls []tea.Cmd
 	for _, l := range p.Show(msg.snapshot) {
 		calls = append(calls, terminal.Notify("ralph: "+nameOf(l)+" needs you", callOf(l)))
@@ -177,6 +191,19 @@ func (p *program) arrived(msg loadedMsg) tea.Cmd {
 	p.round++
 	round := p.round
 	return tea.Batch(append(calls, tea.Tick(max(loadEvery, loadShare*msg.took), func(time.Time) tea.Msg { return loadMsg{round} }))...)
+}
+
+// sayTrouble says why hosts do not answer, when that changes.
+func (p *program) sayTrouble() {
+	_, errs := p.distant.Loops()
+	trouble := ""
+	if err := errors.Join(errs...); err != nil {
+		trouble = explain(err)
+	}
+	if trouble != p.trouble && trouble != "" {
+		p.Say(trouble, true)
+	}
+	p.trouble = trouble
 }
 
 // complete reads what is missing on the screen.
@@ -212,8 +239,8 @@ func (p *program) look(effect Effect) tea.Cmd {
 	if effect.Do != Peek {
 		return nil
 	}
-	width := p.Width
-	return func() tea.Msg { return peekedMsg{effect.Loop.File, peek(effect.Loop, width)} }
+	e, width := p.env, p.Width
+	return func() tea.Msg { return peekedMsg{effect.Loop.File, peek(e, effect.Loop, width)} }
 }
 
 // View draws the screen.

@@ -81,7 +81,7 @@ func unaliased(word string) string {
 // plainSettings are the settings whose names look like flags, without agent, sandbox and
 // worktree: these are flags of their own, and --sandbox takes a mode, --worktree a branch.
 var plainSettings = []string{
-	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "prove", "reflect",
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "hosts", "journal", "limits", "nesting", "notify", "prove", "reflect",
 	"restart", "review", "snapshots", "scm", "telemetry", "terminal",
 }
 

@@ -174,6 +174,13 @@ func (p *position) pass(word string) {
 func (p *position) passFlag(word string) {
 	name, _, given := strings.Cut(word, "=")
 	flag := p.flag(name)
+	if flag == nil && len(word) > 2 && word[1] != '-' { // -fn: the last one may have a value
+		if flag = p.flag("-" + word[len(word)-1:]); flag != nil {
+			if joined, _ := p.joined(word); joined != nil {
+				flag = nil
+			}
+		}
+	}
 	switch {
 	case given:
 	case flag != nil && !flag.IsBool() && !flag.IsCounter():

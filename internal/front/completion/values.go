@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/ralph-loop/ralph/internal/front/remote"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -83,6 +84,10 @@ func (q *query) loops(written, before string) {
 		if s.Project == q.env.Root() || others {
 			q.add(before+names(s), "loop in "+q.env.Short(s.Project))
 		}
+	}
+	hosts, _ := remote.Hosts(q.env) // none where the settings cannot be read
+	for _, host := range hosts {
+		q.addOpen(before+host+":", "loops of that machine")
 	}
 }
 

@@ -23,6 +23,9 @@ import (
 // by several goroutines; one works at a time.
 type Loader struct {
 	env *cli.Env
+	// Distant are the loops of other hosts as they were last; nil without any. A view of them is
+	// complete: no file is read.
+	Distant func() []*projector.View
 
 	mu     sync.Mutex
 	stale  map[string]*projector.View // loops without a runner whose state.json says nothing, by file
@@ -72,6 +75,12 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 		}
 		loops = append(loops, Loop{View: v, Here: s.Project == root, Path: Tilde(s.Project, home), Today: l.today(v, now)})
 	}
+	if l.Distant != nil {
+		for _, v := range l.Distant() {
+			facts := Facts{Text: cmp.Or(v.Question, v.Doing)}
+			loops = append(loops, Loop{View: v, Path: v.Remote + ":" + v.Project, Facts: &facts})
+		}
+	}
 	SortLoops(loops)
 	l.addFacts(loops, files, first)
 	return Snapshot{At: now, Loops: loops}, nil
@@ -92,6 +101,9 @@ func (l *Loader) addFacts(loops []Loop, files []string, first int) {
 	})
 	for i := range loops {
 		v := loops[i].View
+		if v.Remote != "" {
+			continue
+		}
 		if i < first || wanted[v.Found.File] {
 			facts := l.factsOf(v, marked)
 			loops[i].Facts = &facts

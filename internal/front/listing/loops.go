@@ -40,14 +40,16 @@ type Snapshot struct {
 }
 
 // SortLoops puts loops that need a person first, then those that work, then those that ended. In a
-// group, those of this project come first. What ended last is the first of its group; others keep
-// their place as long as they are in it, and the one that began last is the first. Loops within
-// another one, such as those of a fleet, come right after it, in the group of the most urgent one.
+// group, those of this project come first, and those of each other host together. What ended last
+// is the first of its group; others keep their place as long as they are in it, and the one that
+// began last is the first. Loops within another one, such as those of a fleet, come right after it,
+// in the group of the most urgent one.
 func SortLoops(loops []Loop) {
 	slices.SortStableFunc(loops, func(a, b Loop) int {
 		return cmp.Or(
 			a.Group.Compare(b.Group),
 			-cmp.Compare(number(a.Here), number(b.Here)),
+			cmp.Compare(a.Remote, b.Remote),
 			moment(&b).Compare(moment(&a)),
 		)
 	})

@@ -23,6 +23,7 @@ type Options struct {
 	filter.Options
 	All    bool // of all loops of this machine
 	Lines  int  // only the last so many of a loop; 0 for all
+	From   event.Seq
 	Follow bool
 	JSON   bool
 
@@ -60,6 +61,31 @@ func Print(e *cli.Env, name string, o Options) error {
 	return cmp.Or(err, p.outcome(l.matches()))
 }
 
+// A Feed calls show with the events of a loop of another machine, and flush when none waits.
+type Feed func(show func(event.Event) error, flush func() error) error
+
+// Follow is Print for a loop that is followed on another machine: first its past, if only the last
+// lines of it are wanted, then what comes.
+func Follow(e *cli.Env, name string, o Options, past, news Feed) error {
+	p, err := newPrinting(e, name, o)
+	if err != nil {
+		return err
+	}
+	l := p.log(Source{Loop: true}, "")
+	if o.Lines > 0 {
+		if err := past(l.Event, func() error { return nil }); err != nil {
+			return errors.Join(l.Flush(), err)
+		}
+		if err := l.Flush(); err != nil {
+			return err
+		}
+	}
+	if err := news(l.Event, l.Flush); err != nil {
+		return errors.Join(l.Flush(), err)
+	}
+	return cmp.Or(l.Close(), p.outcome(l.matches()))
+}
+
 // printing is what all loops of one command line share.
 type printing struct {
 	Options
@@ -87,7 +113,7 @@ func newPrinting(e *cli.Env, name string, o Options) (*printing, error) {
 
 // log prints the events of one source. label is the name of the loop where there are several.
 func (p *printing) log(src Source, label string) *log {
-	l := &log{Source: src, keep: p.keep, last: p.Lines, all: p.Options.Options.All() && p.Grep == "", progress: p.progress}
+	l := &log{Source: src, keep: p.keep, last: p.Lines, from: p.From, all: p.Options.Options.All() && p.Grep == "", progress: p.progress}
 	opt := p.env.RenderOptions()
 	lines := render.NewLog(p.progress, opt)
 	lines.Label(render.Clean(label))
@@ -131,6 +157,7 @@ type log struct {
 	all   bool          // nothing is filtered out
 	last  int           // 0 for all
 	tail  []event.Event // the last ones that were read
+	from  event.Seq     // the first event that is read
 	seq   event.Seq     // the last event that was read
 	heard atomic.Bool   // an event came since the last check
 
@@ -176,7 +203,7 @@ func (l *log) Flush() error {
 func (l *log) Close() error { return errors.Join(l.Flush(), l.view.Close()) }
 
 func (l *log) read() error {
-	if l.last > 0 && l.all && l.Loop {
+	if l.last > 0 && l.all && l.Loop && l.from == 0 {
 		// Reading from the end takes no longer for a long journal. If it is damaged, the last
 		// events are those before the damage.
 		events, _, err := journal.Last(l.Path, l.last)
@@ -185,7 +212,10 @@ func (l *log) read() error {
 			return errors.Join(err, l.Close())
 		}
 	}
-	for e, err := range l.Events(0) {
+	for e, err := range l.Events(l.from) {
+		if none, ok := errors.AsType[*journal.RangeError](err); ok && l.from > 0 && none.Last == l.from-1 {
+			break
+		}
 		if err != nil {
 			return errors.Join(l.Flush(), err)
 		}
@@ -208,7 +238,7 @@ func (l *log) follow() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if err := attach.Follow(client.Alive(ctx, l.Path, &l.heard), l.Path, l); err != nil {
+	if err := attach.Follow(client.Alive(ctx, l.Path, &l.heard), l.Path, l.from, l); err != nil {
 		return errors.Join(l.Flush(), ReadableUpTo(err, l.seq))
 	}
 	return nil

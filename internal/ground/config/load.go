@@ -159,6 +159,10 @@ func (l *Loaded) file(file settingsFile) error {
 	if bad != nil {
 		return bad.in(file.name, data)
 	}
+	if at, set := l.Origins[hostsKey]; set && !file.own && at.Name == file.name {
+		return &Error{File: at.Name, Line: at.Line, Column: at.column, Key: hostsKey, Problem: "hosts: is only for your own settings.json",
+			advice: "ssh would reach them with your keys"}
+	}
 	if file.own {
 		l.holdOut()
 		l.remember(keys)
@@ -167,6 +171,9 @@ func (l *Loaded) file(file settingsFile) error {
 	}
 	return nil
 }
+
+// hostsKey are the hosts that ralph reaches by itself.
+const hostsKey = "hosts"
 
 // holdOut takes the held-out guardrails out of the settings.
 func (l *Loaded) holdOut() {
@@ -184,7 +191,7 @@ func (l *Loaded) holdOut() {
 // reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's
 // settings count, how it is debugged, and what it passes to agents.
 var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR",
-	"RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE", "RALPH_PORT_BASE", "RALPH_MACHINE"}
+	"RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE", "RALPH_PORT_BASE", "RALPH_MACHINE", "RALPH_SSH_COMMAND"}
 
 func (l *Loaded) env(env []string) error {
 	given := map[string]string{}

@@ -69,6 +69,7 @@ type Settings struct {
 	Journal    Journal        `json:"journal" doc:"how the journal is kept"`
 	Notify     []Notification `json:"notify,omitempty" trust:"asked" doc:"how people are notified of what happens to the loop"`
 	Telemetry  Telemetry      `json:"telemetry,omitzero" doc:"where a trace of the loop is sent"`
+	Hosts      []string       `json:"hosts,omitempty" trust:"asked" doc:"other machines whose loops 'ralph list --hosts' and the board show, as ssh knows them; only in your own settings.json"`
 	Terminal   Terminal       `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
 }
 

@@ -106,6 +106,7 @@ func TestDefaults(t *testing.T) {
 		"telemetry.otlp.endpoint":    "",
 		"telemetry.otlp.headers":     "{}",
 		"guard.unknown":              "ask",
+		"hosts":                      "[]",
 	}
 	got := map[string]string{}
 	for _, key := range Keys() {
