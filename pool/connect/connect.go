@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 
 	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/pool/store/dir"
 )
 
 // A Pool is what a host knows of its pool: pool.json in ralph's home, of mode 0600.
@@ -25,7 +27,16 @@ type Pool struct {
 type Opener func(ctx context.Context, address *url.URL, pool Pool) (store.Store, error)
 
 // openers has a row for each kind of store, by the scheme of its URL.
-var openers = map[string]Opener{}
+var openers = map[string]Opener{
+	"dir": openDir,
+}
+
+func openDir(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
+	if address.Host != "" || !filepath.IsAbs(address.Path) {
+		return nil, fmt.Errorf("open the store of the pool: %s is not of the form dir:///FOLDER", address)
+	}
+	return dir.Open(address.Path)
+}
 
 // Open opens the store, and refuses one that ignores conditions.
 func Open(ctx context.Context, pool Pool) (store.Store, error) {

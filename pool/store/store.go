@@ -45,19 +45,22 @@ type Store interface {
 	CompareAndSwap(ctx context.Context, key string, revision Revision, value []byte) (Revision, error)
 	// Watch yields keys that begin with prefix and were written after it began, until ctx ends. It may
 	// yield a key more than once, and several writes as one, but never misses the last. An engine
-	// without push polls. The empty key says only that something may have been written.
+	// without push polls. The empty key says only that something may have been written; it is the
+	// first, as soon as the watch has begun, so that who reads then misses nothing.
 	Watch(ctx context.Context, prefix string) iter.Seq2[string, error]
 	// Close ends connections. What was acknowledged stays.
 	Close() error
 }
 
 // CheckKey refuses what is not a key on every engine: 1 to 512 bytes of letters, digits and "-_./=",
-// without an empty part between slashes, and no part that begins with a dot.
+// without an empty part between slashes, none longer than 200 bytes, and none that begins with a dot.
+// Where a key is a path, one that is also the beginning of another, such as a and a/b, is an error of
+// the engine: the package keys has none.
 func CheckKey(key string) error {
 	if len(key) == 0 || len(key) > 512 {
 		return fmt.Errorf("the key %.40q has %d bytes; 1 to 512 are allowed", key, len(key))
 	}
-	before := byte('/')
+	before, part := byte('/'), 0
 	for i := range len(key) {
 		c := key[i]
 		switch {
@@ -68,9 +71,23 @@ func CheckKey(key string) error {
 			return fmt.Errorf("the key %q has a character that is not allowed there: %q", key, c)
 		}
 		before = c
+		if part++; c == '/' {
+			part = 0
+		}
+		if part > 200 {
+			return fmt.Errorf("the key %.40q… has a part of more than 200 bytes", key)
+		}
 	}
 	if before == '/' {
 		return fmt.Errorf("the key %q ends with a slash", key)
+	}
+	return nil
+}
+
+// CheckValue refuses a value that is too long for some engine.
+func CheckValue(value []byte) error {
+	if len(value) > MaxValue {
+		return fmt.Errorf("the value has %d bytes; %d are allowed", len(value), MaxValue)
 	}
 	return nil
 }
