@@ -3,6 +3,7 @@
 //	loops/ID/log/N            a chunk of the journal: package chunk
 //	loops/ID/tree/N           files of the loop and of its repository, in parts
 //	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
+//	parts/KEY/SHA256          a part of what stands at KEY: package parts
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
@@ -23,6 +24,7 @@ const (
 	Hosts    = "hosts/"
 	Queue    = "queue/"
 	Accounts = "accounts/"
+	Parts    = "parts/"
 )
 
 // Chunk is the key of chunk n of a loop's log, from 0.
@@ -43,6 +45,9 @@ func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%s/tree/%012d", 
 
 // Blob is the key of a text of the journal.
 func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }
+
+// Part is the key of a part of what stands at another key.
+func Part(key, sha256 string) string { return Parts + key + "/" + sha256 }
 
 // Inbox is the prefix of a loop's commands.
 func Inbox(loop string) string { return Loops + loop + "/inbox/" }
