@@ -22,7 +22,9 @@ type Entry struct {
 }
 
 // Errors of a store that say for certain what happened. After any other error of a write nobody
-// knows: the value may be there, or get there later. Read the key to find out.
+// knows: the value may be there, or get there later. Read the key to find out. A request that the
+// network delivers twice may be refused because of itself: what decides something looks whether the
+// value that stands there is its own.
 var (
 	ErrExists   = errors.New("the key exists")              // PutIfAbsent: nothing was written
 	ErrNotFound = errors.New("there is no such key")        // Get
@@ -53,7 +55,8 @@ type Store interface {
 }
 
 // CheckKey refuses what is not a key on every engine: 1 to 512 bytes of letters, digits and "-_./=",
-// without an empty part between slashes, none longer than 200 bytes, and none that begins with a dot.
+// without an empty part between slashes, none longer than 200 bytes, and a dot only between two other
+// characters of a part.
 // Where a key is a path, one that is also the beginning of another, such as a and a/b, is an error of
 // the engine: the package keys has none.
 func CheckKey(key string) error {
@@ -65,8 +68,7 @@ func CheckKey(key string) error {
 		c := key[i]
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '=':
-		case c == '.' && before != '/':
-		case c == '/' && before != '/':
+		case (c == '.' || c == '/') && before != '/' && before != '.':
 		default:
 			return fmt.Errorf("the key %q has a character that is not allowed there: %q", key, c)
 		}
@@ -78,8 +80,8 @@ func CheckKey(key string) error {
 			return fmt.Errorf("the key %.40q… has a part of more than 200 bytes", key)
 		}
 	}
-	if before == '/' {
-		return fmt.Errorf("the key %q ends with a slash", key)
+	if before == '/' || before == '.' {
+		return fmt.Errorf("the key %q ends with %q", key, before)
 	}
 	return nil
 }

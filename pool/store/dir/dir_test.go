@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/dir"
+	"github.com/ralph-loop/ralph/pool/store/storetest"
 )
 
 func open(t *testing.T, folder string) *dir.Store {
@@ -112,4 +113,15 @@ func TestWatchSeesOtherProcess(t *testing.T) {
 		put(t, other, "queue/"+path.Base(want[0]), want[0])
 	}
 	t.Errorf("never reported: %q", want)
+}
+
+func TestContract(t *testing.T) {
+	folder := t.TempDir()
+	storetest.Run(t, storetest.Engine{Open: func(t testing.TB) store.Store {
+		s, err := dir.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}})
 }

@@ -47,6 +47,9 @@ func folderOf(prefix string) string {
 // walk calls visit for the keys that begin with prefix, in order, and before those of a folder with
 // the folder's name and a slash. If visit returns false, the folder is left out, or the walk ends.
 func (s *Store) walk(ctx context.Context, folder, prefix string, visit func(string, fs.DirEntry) bool) (more bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
 	entries, err := s.names(folder)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return true, nil
@@ -55,9 +58,6 @@ func (s *Store) walk(ctx context.Context, folder, prefix string, visit func(stri
 		return false, err
 	}
 	for _, entry := range entries {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
 		key := path.Join(folder, entry.Name())
 		switch {
 		case entry.IsDir():
