@@ -3,6 +3,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -48,5 +49,12 @@ func Open(ctx context.Context, pool Pool) (store.Store, error) {
 	if !known {
 		return nil, fmt.Errorf("open the store of the pool: %q is none of nats, s3 and dir", address.Scheme)
 	}
-	return open(ctx, address, pool)
+	s, err := open(ctx, address, pool)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Probe(ctx, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the store of the pool at %s: %w", address.Redacted(), err), s.Close())
+	}
+	return s, nil
 }

@@ -10,6 +10,7 @@
 //	hosts/H/bell              rings when a command waits for a loop of the host
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	accounts/A                what an account has used, over all hosts
+//	probe/DAY                 what hosts write to see whether the store keeps conditions
 package keys
 
 import (
@@ -63,6 +64,9 @@ func Bell(host string) string { return Hosts + host + "/bell" }
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }
+
+// Probe is the key with which hosts try the store on a day.
+func Probe(day string) string { return "probe/" + day }
 
 // Account is the key of what an account has used.
 func Account(name string) string { return Accounts + name }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -280,5 +281,48 @@ func TestHistoriesFindDefects(t *testing.T) {
 			}
 			t.Error("all histories are linearizable")
 		})
+	}
+}
+
+func TestProbeRefusesBrokenStores(t *testing.T) {
+	for d, refused := range map[defect]bool{
+		noDefect: false, listOmitsNew: false, putOverwrites: true, putSaysDone: true, putRaces: true, swapIgnoresRevision: true,
+		swapRaces: true, swapDropped: true, readsOldValue: true,
+	} {
+		m := newMemory(d)
+		var err error
+		for range 6 { // some defects show at each third write
+			err = errors.Join(err, store.Probe(t.Context(), m))
+		}
+		if (err != nil) != refused {
+			t.Errorf("%q: Probe: %v", d, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "does not keep conditions, so that two hosts could run one loop") {
+			t.Errorf("%q: the error does not say what is wrong: %v", d, err)
+		}
+	}
+}
+
+func TestProbeOfManyHosts(t *testing.T) {
+	m := newMemory(noDefect)
+	probes := make(chan error, 20)
+	for range cap(probes) {
+		go func() { probes <- store.Probe(t.Context(), m) }()
+	}
+	for range cap(probes) {
+		if err := <-probes; err != nil {
+			t.Error(err)
+		}
+	}
+	if keys, err := listed(t.Context(), m, "", ""); err != nil || len(keys) > 2 {
+		t.Errorf("the probes have left %q, %v", keys, err)
+	}
+}
+
+func TestProbeNamesOtherErrors(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := store.Probe(ctx, newMemory(noDefect)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Probe: %v", err)
 	}
 }
