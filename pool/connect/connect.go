@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/dir"
+	"github.com/ralph-loop/ralph/pool/store/s3"
 )
 
 // A Pool is what a host knows of its pool: pool.json in ralph's home, of mode 0600.
@@ -30,7 +31,10 @@ type Opener func(ctx context.Context, address *url.URL, pool Pool) (store.Store,
 // openers has a row for each kind of store, by the scheme of its URL.
 var openers = map[string]Opener{
 	"dir": openDir,
+	"s3":  openS3,
 }
+
+func openS3(_ context.Context, address *url.URL, _ Pool) (store.Store, error) { return s3.Open(address) }
 
 func openDir(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
 	if address.Host != "" || !filepath.IsAbs(address.Path) {

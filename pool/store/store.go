@@ -48,7 +48,7 @@ type Store interface {
 	// Watch yields keys that begin with prefix and were written after it began, until ctx ends. It may
 	// yield a key more than once, and several writes as one, but never misses the last. An engine
 	// without push polls. The empty key says only that something may have been written; it is the
-	// first, as soon as the watch has begun, so that who reads then misses nothing.
+	// first, as soon as the watch has begun, so that who reads then misses nothing. An error ends it.
 	Watch(ctx context.Context, prefix string) iter.Seq2[string, error]
 	// Close ends connections. What was acknowledged stays.
 	Close() error
