@@ -34,7 +34,9 @@ var openers = map[string]Opener{
 	"s3":  openS3,
 }
 
-func openS3(_ context.Context, address *url.URL, _ Pool) (store.Store, error) { return s3.Open(address) }
+func openS3(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
+	return s3.Open(address)
+}
 
 func openDir(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
 	if address.Host != "" || !filepath.IsAbs(address.Path) {

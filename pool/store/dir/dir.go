@@ -30,6 +30,8 @@ type Store struct {
 	root *os.Root
 	// durable has the folders of keys whose names were synced.
 	durable sync.Map
+	// syncFile is (*os.File).Sync, but in tests.
+	syncFile func(*os.File) error
 }
 
 var _ store.Store = (*Store)(nil)
@@ -44,7 +46,7 @@ func Open(folder string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	s := &Store{root: root}
+	s := &Store{root: root, syncFile: (*os.File).Sync}
 	for _, name := range []string{newFiles, lockFiles} {
 		if err := root.Mkdir(name, 0o770); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, errors.Join(fmt.Errorf("open the store in %s: %w", folder, err), root.Close())

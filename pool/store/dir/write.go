@@ -105,7 +105,7 @@ func (s *Store) create(file, revision string, value []byte) error {
 	}
 	_, err = f.Write(append([]byte(revision+"\n"), value...))
 	if err == nil {
-		err = f.Sync()
+		err = s.syncFile(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -143,5 +143,5 @@ func (s *Store) sync(folder string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(s.syncFile(f), f.Close())
 }
