@@ -125,3 +125,12 @@ func TestContract(t *testing.T) {
 		return s
 	}})
 }
+
+func BenchmarkStore(b *testing.B) {
+	s, err := dir.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	storetest.Bench(b, s)
+}

@@ -369,3 +369,7 @@ func TestServerGoneIsAnError(t *testing.T) {
 		t.Errorf("PutIfAbsent: %v", err)
 	}
 }
+
+func BenchmarkMemory(b *testing.B) {
+	storetest.Bench(b, newServer(b).open(b))
+}

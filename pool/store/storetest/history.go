@@ -33,6 +33,9 @@ const (
 func linearizable(ctx context.Context, s *suite, seed uint64, with disturbance) error {
 	h := &history{began: time.Now()}
 	var done atomic.Int64
+	// up is locked while the server is down. Calls that have begun by then are cut off, and no call
+	// begins, because all calls of a history would be over before the server is back.
+	var up sync.RWMutex
 	var proxy *Proxy
 	if with.cuts {
 		proxy = NewProxy(s.t, s.engine.Address, seed)
@@ -53,6 +56,8 @@ func linearizable(ctx context.Context, s *suite, seed uint64, with disturbance) 
 		}
 		w := &writer{history: h, store: c, id: i, rand: rand.New(rand.NewPCG(seed, uint64(i))), prefix: s.prefix, known: map[string]known{}}
 		for n := range calls {
+			up.RLock()
+			up.RUnlock() //nolint:staticcheck // it has only been waited for
 			call, cancel := ctx, context.CancelFunc(func() {})
 			if with.cuts || with.kills {
 				call, cancel = context.WithTimeout(ctx, patience)
@@ -60,7 +65,9 @@ func linearizable(ctx context.Context, s *suite, seed uint64, with disturbance) 
 			w.call(call, n)
 			cancel()
 			if d := done.Add(1); with.kills && d%(writers*calls/3) == 0 {
+				up.Lock()
 				s.engine.Kill(s.t)
+				up.Unlock()
 			}
 		}
 		return ctx.Err()
