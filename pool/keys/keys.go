@@ -3,11 +3,11 @@
 //	loops/ID/log/N            a chunk of the journal: package chunk
 //	loops/ID/tree/N           files of the loop and of its repository, in parts
 //	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
-//	parts/KEY/SHA256          a part of what stands at KEY: package parts
+//	parts/KEY/SHA256          a part of the value of KEY: package parts
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
-//	hosts/H/bell              rings when a command waits for a loop of the host
+//	hosts/H/wake              written when a command waits for a loop of the host
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	accounts/A                what an account has used, over all hosts
 //	probe/DAY                 what hosts write to see whether the store keeps conditions
@@ -47,7 +47,7 @@ func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%s/tree/%012d", 
 // Blob is the key of a text of the journal.
 func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }
 
-// Part is the key of a part of what stands at another key.
+// Part is the key of a part of another key's value.
 func Part(key, sha256 string) string { return Parts + key + "/" + sha256 }
 
 // Inbox is the prefix of a loop's commands.
@@ -59,8 +59,8 @@ func View(loop string) string { return Loops + loop + "/view" }
 // Beat is the key of a host's last sign of life.
 func Beat(host string) string { return Hosts + host + "/beat" }
 
-// Bell is the key that a command rings.
-func Bell(host string) string { return Hosts + host + "/bell" }
+// Wake is the key that is written when a command waits for a loop of the host.
+func Wake(host string) string { return Hosts + host + "/wake" }
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }
