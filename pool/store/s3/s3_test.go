@@ -318,7 +318,7 @@ func TestMixedAnswerIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestServerMayHaveOtherETags(t *testing.T) {
+func TestOtherETagsAreAccepted(t *testing.T) {
 	server := newServer(t)
 	if _, err := server.open(t).PutIfAbsent(t.Context(), "accounts/a", []byte("value")); err != nil {
 		t.Fatal(err)
