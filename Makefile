@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without cgo: a static program runs anywhere, and starts in three quarters of the time.
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
-FOLDERS  := $(wildcard client cmd inbox internal journal projector registry render tools)
+FOLDERS  := $(wildcard client cmd inbox internal journal pool projector registry render tools)
 SEEDS    ?= 1000
 FIRST    ?= 1
 SEQUENCES ?= 2000
@@ -35,10 +35,10 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 	./internal/ground/process ./internal/runner ./journal ./render/terminal
 
 # Folders, with a leading "./", of test files that hold a pattern.
-having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface pool smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -100,7 +100,7 @@ power: ## CUTS=500 simulated power cuts of the real ralph, and a disk that refus
 		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
 
 fuzz: ## each fuzz target for FUZZTIME=30s, one after another
-	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out tools,$(FOLDERS))
+	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out pool tools,$(FOLDERS))
 
 golden: ## rewrite the golden files; read the diff before you commit it
 	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
@@ -156,6 +156,9 @@ cover: ## what the tests reach: bin/cover.html
 outside: ## a program outside of the module that uses only the public packages
 	cd tools/outside && $(GO) vet ./... && $(GO) test -count=1 ./...
 
+pool: ## ralph-pool, the program that lets hosts share loops: bin/ralph-pool, vet and tests
+	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool && $(GO) vet ./... && $(TEST) ./...
+
 action: ## the steps of the GitHub action, run by bash as a runner does it
 	cd tools && $(GO) test -count=1 ./action
 
@@ -181,6 +184,7 @@ lint: ## golangci-lint, and vet for the other systems; the first run builds gola
 	$(TOOL) golangci-lint run ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
+	linter="$$($(TOOL) -n golangci-lint)" && cd pool && "$$linter" run ./... && GOOS=darwin $(GO) vet ./...
 
 fmt: ## gofumpt
 	$(TOOL) gofumpt -w $(FOLDERS)

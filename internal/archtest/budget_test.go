@@ -28,6 +28,10 @@ func TestBudgets(t *testing.T) {
 	lines := linesOfPackages(t)
 	layerLines := map[string]int{}
 	for name, n := range lines {
+		if strings.HasPrefix(name, "pool/") { // a module of its own, of which the program ralph links nothing
+			layerLines["module pool"] += n
+			continue
+		}
 		if l := layerOf(name); l.name != "" {
 			layerLines["layer "+l.name] += n
 		}

@@ -1,5 +1,5 @@
-// Package chunk is the form in which a loop's journal stands in a pool: whole lines, as the journal
-// has them, under a header that names the chunk before by its hash. The chain of hashes is what
+// Package chunk is the form in which a pool has a loop's journal: complete lines, as in the
+// journal, under a header that names the chunk before by its hash. The chain of hashes is what
 // 'ralph pool check' verifies, and writing the next number is what gives a loop to a host.
 package chunk
 
@@ -27,8 +27,8 @@ type Header struct {
 	Version int    `json:"v"`
 	Loop    string `json:"loop"`
 	Number  uint64 `json:"n"`
-	// Epoch counts the hosts that the loop has had, from 1. A chunk with a higher epoch than the one
-	// before is a take-over.
+	// Epoch counts the hosts that the loop has had, from 1. A chunk with a higher epoch than the
+	// one before is a take-over.
 	Epoch uint64 `json:"epoch"`
 	Host  string `json:"host"`
 	// First and Last are the events of the lines; both are 0 in a chunk without lines.
@@ -39,8 +39,8 @@ type Header struct {
 	// Tree is the number of the newest tree, plus 1; 0 if there is none.
 	Tree uint64    `json:"tree,omitempty"`
 	At   time.Time `json:"at"` // by the host's clock; nothing is decided by it
-	// Nonce makes two writes of one host different objects, so that a host whose answer was lost can
-	// tell its own from another's.
+	// Nonce makes two writes of one host different objects, so that a host whose answer was lost
+	// can tell its own from another's.
 	Nonce string `json:"nonce"`
 }
 
@@ -55,7 +55,7 @@ var (
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(64<<20))
 )
 
-// Encode returns the chunk as it is stored. lines are whole lines of the journal.
+// Encode returns the chunk as it is stored. lines are complete lines of the journal.
 func Encode(h Header, lines []byte) ([]byte, error) {
 	if len(lines) > 0 && lines[len(lines)-1] != '\n' {
 		return nil, fmt.Errorf("chunk %d of loop %s ends within a line", h.Number, h.Loop)

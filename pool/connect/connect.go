@@ -1,4 +1,4 @@
-// Package connect opens the store of a pool from what a host was told when it joined.
+// Package connect opens the store of a pool from what a host learned when it joined.
 package connect
 
 import (

@@ -6,7 +6,7 @@
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
-//	hosts/H/bell              rings when a command waits for a loop of the host
+//	hosts/H/wake              written when a command waits for a loop of the host
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	accounts/A                what an account has used, over all hosts
 package keys
@@ -53,8 +53,8 @@ func View(loop string) string { return Loops + loop + "/view" }
 // Beat is the key of a host's last sign of life.
 func Beat(host string) string { return Hosts + host + "/beat" }
 
-// Bell is the key that a command rings.
-func Bell(host string) string { return Hosts + host + "/bell" }
+// Wake is the key that is written when a command waits for a loop of the host.
+func Wake(host string) string { return Hosts + host + "/wake" }
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }

@@ -3,14 +3,14 @@ package spec
 
 import "time"
 
-// A Spec describes a loop. It stands in the queue under its ID, and in chunk 0 of its loop's log,
-// whose writing is the claim.
+// A Spec describes a loop. It is in the queue under its ID, and in chunk 0 of its loop's log:
+// writing that chunk is the claim.
 type Spec struct {
 	Version int    `json:"v"`
 	ID      string `json:"id"`   // a ULID, of the loop as well
 	Name    string `json:"name"` // of the loop
-	// Repository is what git clones, with the credentials of the worker's person; Branch is what the
-	// work begins from, empty for the remote's own.
+	// Repository is what git clones, with the credentials of the worker's person; Branch is what
+	// the work begins from, empty for the remote's own.
 	Repository string `json:"repository"`
 	Branch     string `json:"branch,omitempty"`
 	Inside     string `json:"inside,omitempty"` // the project's folder in the repository

@@ -6,6 +6,6 @@
 // clock. An engine that ignores a condition would fork loops in silence: [Probe] finds that before
 // anything is stored.
 //
-// Package storetest is the suite that each engine passes, also while it is killed, cut off and loses
-// answers.
+// Package storetest is the suite that each engine passes, also while it is killed, cut off and
+// loses answers.
 package store
