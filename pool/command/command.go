@@ -1,0 +1,116 @@
+// Package command is how a person on one host steers a loop on another: the command waits in the
+// store under an ID of its own, and the host that has the loop drops it into the loop's inbox, once.
+// The receipt is an event of the loop, as for any command.
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/store"
+)
+
+// Version is that of the form.
+const Version = 1
+
+// Outcome is what became of a command, as far as the store says it.
+type Outcome string
+
+// The outcomes. A command without one waits.
+const (
+	Received Outcome = "received" // the loop's log has its receipt
+	Rejected Outcome = "rejected" // it reaches no inbox, and Why says why
+)
+
+// A Command stands at keys.Inbox(loop) + its ID.
+type Command struct {
+	Version int           `json:"v"`
+	Command inbox.Command `json:"command"` // without ID and processes
+	// Epoch is that of the loop when the command was given; 0 is any. A command for an earlier epoch
+	// is rejected: what it was given for may not be true any more.
+	Epoch   uint64  `json:"epoch,omitempty"`
+	Outcome Outcome `json:"outcome,omitempty"`
+	Why     string  `json:"why,omitempty"`
+}
+
+// kinds are those that come from another host: what people may ask for, and no more.
+var kinds = []inbox.Kind{
+	inbox.Steer, inbox.FollowUp, inbox.Stop, inbox.StopNow, inbox.Pause, inbox.Resume, inbox.Set, inbox.Kill, inbox.Answer, inbox.TakeBack,
+}
+
+// Send stores a command, wakes the host, and returns the command's ID. After an error with an ID the
+// command may be there: the loop takes it once, however often it is sent under that ID.
+func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c inbox.Command) (id string, err error) {
+	value := Command{Version: Version, Command: c, Epoch: epoch}
+	if err := value.Check(); err != nil {
+		return "", fmt.Errorf("send a command to loop %s: %w", loop, err)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "", fmt.Errorf("send a command to loop %s: %w", loop, err)
+	}
+	id = ulid.Make().String()
+	if _, err := s.PutIfAbsent(ctx, keys.Inbox(loop)+id, text); err != nil {
+		return id, fmt.Errorf("send a command to loop %s: %w", loop, err)
+	}
+	if err := Wake(ctx, s, host); err != nil {
+		return id, fmt.Errorf("the command waits for host %s, which finds it when it looks next: %w", host, err)
+	}
+	return id, nil
+}
+
+// Wake says to a host that something waits for one of its loops.
+func Wake(ctx context.Context, s store.Store, host string) error {
+	for {
+		entry, err := s.Get(ctx, keys.Wake(host))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("wake host %s: %w", host, err)
+		}
+		_, err = s.CompareAndSwap(ctx, keys.Wake(host), entry.Revision, []byte(time.Now().UTC().Format(time.RFC3339Nano)))
+		if errors.Is(err, store.ErrChanged) {
+			continue // its other waker's write may have been seen before this command was there
+		}
+		if err != nil {
+			return fmt.Errorf("wake host %s: %w", host, err)
+		}
+		return nil
+	}
+}
+
+// ID returns the ID in the key of a command.
+func ID(loop, key string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(key, keys.Inbox(loop))
+	parsed, err := ulid.ParseStrict(id)
+	return id, ok && err == nil && parsed.String() == id
+}
+
+// Parse reads a stored command. It may be hostile.
+func Parse(value []byte) (c Command, err error) {
+	if err := json.Unmarshal(value, &c); err != nil {
+		return c, fmt.Errorf("it is no command: %w", err)
+	}
+	if c.Version != Version {
+		return c, fmt.Errorf("version %d: this program reads version %d", c.Version, Version)
+	}
+	return c, c.Check()
+}
+
+// Check reports what a command lacks.
+func (c Command) Check() error {
+	if !slices.Contains(kinds, c.Command.Kind) {
+		return fmt.Errorf("%.40q is no command from another host", c.Command.Kind)
+	}
+	if c.Command.From == "" {
+		return errors.New("it does not say who gave it")
+	}
+	return c.Command.Check()
+}
