@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -62,28 +61,63 @@ func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c
 	if _, err := s.PutIfAbsent(ctx, keys.Inbox(loop)+id, text); err != nil {
 		return id, fmt.Errorf("send a command to loop %s: %w", loop, err)
 	}
-	if err := Wake(ctx, s, host); err != nil {
+	if err := Wake(ctx, s, host, loop); err != nil {
 		return id, fmt.Errorf("the command waits for host %s, which finds it when it looks next: %w", host, err)
 	}
 	return id, nil
 }
 
-// Wake says to a host that something waits for one of its loops.
-func Wake(ctx context.Context, s store.Store, host string) error {
+// named is how many loops a bell names at most.
+const named = 64
+
+// A bell stands at keys.Wake. Its last loops are those for which it was written last, so that a host
+// with a thousand loops need not ask about all of them.
+type bell struct {
+	Count uint64   `json:"count"` // of its writes
+	Loops []string `json:"loops"`
+}
+
+// Wake says to a host that something is to be seen about one of its loops: a command, or a
+// take-over.
+func Wake(ctx context.Context, s store.Store, host, loop string) error {
 	for {
 		entry, err := s.Get(ctx, keys.Wake(host))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("wake host %s: %w", host, err)
 		}
-		_, err = s.CompareAndSwap(ctx, keys.Wake(host), entry.Revision, []byte(time.Now().UTC().Format(time.RFC3339Nano)))
-		if errors.Is(err, store.ErrChanged) {
-			continue // its other waker's write may have been seen before this command was there
-		}
+		var b bell
+		_ = json.Unmarshal(entry.Value, &b) // what is none is replaced
+		b.Count++
+		b.Loops = append(b.Loops, loop)
+		b.Loops = b.Loops[max(0, len(b.Loops)-named):]
+		text, err := json.Marshal(b)
 		if err != nil {
 			return fmt.Errorf("wake host %s: %w", host, err)
 		}
-		return nil
+		if _, err := s.CompareAndSwap(ctx, keys.Wake(host), entry.Revision, text); !errors.Is(err, store.ErrChanged) {
+			if err != nil {
+				err = fmt.Errorf("wake host %s: %w", host, err)
+			}
+			return err
+		}
 	}
+}
+
+// Woken returns the loops for which the host was woken since a count, and the count now. It is nil
+// where that is not known any more: any loop may be meant.
+func Woken(ctx context.Context, s store.Store, host string, since uint64) (loops []string, count uint64, err error) {
+	entry, err := s.Get(ctx, keys.Wake(host))
+	if errors.Is(err, store.ErrNotFound) {
+		return []string{}, 0, nil
+	}
+	var b bell
+	if err == nil {
+		err = json.Unmarshal(entry.Value, &b)
+	}
+	if err != nil || b.Count < since || b.Count-since > uint64(len(b.Loops)) {
+		return nil, b.Count, err
+	}
+	return b.Loops[uint64(len(b.Loops))-(b.Count-since):], b.Count, nil
 }
 
 // ID returns the ID in the key of a command.

@@ -55,7 +55,7 @@ type loop struct {
 	name, dir string
 	project   string
 	member    membership
-	id        string // in the pool; empty until the journal says it
+	id        string // in the pool; empty until the journal says it; the mirror's lock guards its change
 	epoch     uint64
 	// folder is open, so that no other folder can have its number: a new loop of that name is not
 	// taken for this one.
@@ -137,7 +137,7 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 		if other := m.claimID(id, l); other != "" {
 			return fmt.Errorf("the folder %s has the same id, %s: one of them is a copy, and has to be removed", other, id)
 		}
-		l.id, l.view.Key = id, keys.View(id)
+		l.view.Key = keys.View(id)
 	}
 	tail, err := m.lastLines(ctx, l)
 	if err != nil {
@@ -213,7 +213,7 @@ func (m *Mirror) exchange(ctx context.Context, l *loop, woken bool) (err error) 
 			return err
 		}
 	}
-	if err := m.drive(ctx, l, len(waiting) > 0); err != nil || !l.log.Owns() {
+	if err := m.drive(ctx, l, woken); err != nil || !l.log.Owns() {
 		return err
 	}
 	if err := m.deliver(ctx, l, waiting); err != nil {
@@ -250,7 +250,7 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 			l.unsealed = len(p.text)
 		}
 		now := m.opt.Now()
-		due := p.full || p.last >= p.first && !l.alive || ask && !answered ||
+		due := p.full || p.last >= p.first && (!l.alive || l.answers(p)) || ask && !answered ||
 			decide.Due(len(p.text), now.Sub(l.acted)+restGrid, p.ended)
 		step := l.log.Next(decide.Journal{Last: p.last, Due: due})
 		if step.Do == decide.Wait {
@@ -306,13 +306,13 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	if err := l.putBlobs(ctx, m.store, p.text); err != nil {
 		return err
 	}
-	tree := l.log.Tail().Tree
+	tail := l.log.Tail()
+	tree := tail.Tree
 	if p.iteration && m.opt.Tree != nil {
-		n, err := m.putTree(ctx, l)
-		if err != nil {
+		if err := m.opt.Tree(ctx, m.store, l.dir, l.id, tail.Next); err != nil {
 			m.say(l, fmt.Sprintf("the files after the iteration are not in the pool: %v", err))
 		} else {
-			tree = n + 1
+			tree = tail.Next + 1
 		}
 	}
 	if err := l.open(); err != nil { // the lines are of that folder
@@ -321,15 +321,14 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
 }
 
-// putTree stores the files under the first number that is free: a host that had the loop before may
-// have stored a tree to which no chunk refers.
-func (m *Mirror) putTree(ctx context.Context, l *loop) (n uint64, err error) {
-	tail := l.log.Tail()
-	for n = max(tail.Next, tail.Tree); ; n++ {
-		if err = m.opt.Tree(ctx, m.store, l.id, l.dir, n); !errors.Is(err, store.ErrExists) {
-			return n, err
+// answers reports whether a piece has the receipt of a command that somebody waits for.
+func (l *loop) answers(p piece) bool {
+	for id := range p.received {
+		if _, ours := l.dropped[id]; ours {
+			return true
 		}
 	}
+	return false
 }
 
 // sealedPiece notes what is in the log now.
@@ -347,7 +346,6 @@ const fenceMost = 2 * time.Minute
 
 // fence ends the loop here: another host has it.
 func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
-	m.say(l, fmt.Sprintf("host %s has the loop under epoch %d: it ends here", step.Host, step.Epoch))
 	ctx, cancel := context.WithTimeout(ctx, fenceMost)
 	defer cancel()
 	c := exec.CommandContext(ctx, m.opt.Program, "fence", l.dir, "--host", step.Host, "--epoch", strconv.FormatUint(step.Epoch, 10))
@@ -357,6 +355,7 @@ func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
 		return fmt.Errorf("%s: %w: %.2000s", strings.Join(c.Args, " "), err, strings.TrimSpace(string(text)))
 	}
 	l.log.Fenced()
+	m.say(l, fmt.Sprintf("it has ended here, and continues on host %s under epoch %d", step.Host, step.Epoch))
 	return nil
 }
 

@@ -36,9 +36,8 @@ const (
 	never     = 100 * 365 * 24 * time.Hour
 )
 
-// A Tree stores the files of a loop as tree n. It is store.ErrExists if there is a tree of that
-// number.
-type Tree func(ctx context.Context, s store.Store, loop, dir string, n uint64) error
+// A Tree stores the files of a loop in a folder as tree n: tree.Put.
+type Tree func(ctx context.Context, s store.Store, folder, loop string, n uint64) error
 
 // Options say what is mirrored, and where to.
 type Options struct {
@@ -280,7 +279,7 @@ func (m *Mirror) claimID(id string, l *loop) (other string) {
 	if has := m.ids[id]; has != nil && has != l {
 		return has.dir
 	}
-	m.ids[id] = l
+	m.ids[id], l.id = l, id
 	return ""
 }
 

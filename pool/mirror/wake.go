@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/ralph-loop/ralph/pool/command"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/registry"
@@ -65,23 +67,30 @@ func (m *Mirror) retry() {
 
 // wakes waits for commands until ctx ends.
 func (m *Mirror) wakes(ctx context.Context) {
+	count := uint64(0)
 	for ctx.Err() == nil {
 		for _, err := range m.store.Watch(ctx, keys.Wake(m.opt.Host)) {
 			if err != nil {
 				break // beats say that the store is not reached
 			}
-			m.commandsWait()
+			var loops []string
+			if loops, count, err = command.Woken(ctx, m.store, m.opt.Host, count); err != nil {
+				loops = nil
+			}
+			m.kick(func(l *loop) bool {
+				if loops != nil && !slices.Contains(loops, l.id) {
+					return false
+				}
+				l.woken.Store(true)
+				return true
+			}, 0)
+			m.wake()
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(live.BeatEvery):
 		}
 	}
-}
-
-func (m *Mirror) commandsWait() {
-	m.kick(func(l *loop) bool { l.woken.Store(true); return true }, 0)
-	m.wake()
 }
 
 // listen has the loop looked at once its journal is written to. The watch ends with the first
