@@ -100,7 +100,7 @@ func (v *Verifier) fold(e event.Event, made bool) error {
 // segment takes an event that the journal wrote about itself. A full segment can end between a
 // decision and its record. At the begin of an iteration nothing is decided before its segment is
 // open. A segment after one without a seal was opened by another runner, or after a failure, and
-// earlier decisions are lost.
+// earlier decisions are lost. In a fenced loop, 'ralph fence' may have opened it.
 func (v *Verifier) segment(e event.Event) error {
 	first := v.state.Seq == 0
 	if err := v.state.Fold(e); err != nil || e.Type == event.TypeSegmentSealed {
@@ -111,7 +111,7 @@ func (v *Verifier) segment(e event.Event) error {
 		return err
 	}
 	switch {
-	case first || opened.Prev == nil || !opened.Prev.Sealed:
+	case first || opened.Prev == nil || !opened.Prev.Sealed || v.state.Ownership.Fenced != nil:
 		v.pending, v.unknown = nil, true
 	case v.afterBegin:
 		v.rule, v.pending = Why(&v.state)
