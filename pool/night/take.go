@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
 	"github.com/ralph-loop/ralph/pool/store"
@@ -13,9 +14,26 @@ import (
 // watch looks now and then whether the log gives the loop to this host without its knowing.
 func (h *host) watch() {
 	h.w.after(h.w.span(time.Minute, 2*time.Minute), func() {
-		h.whenAwake(func() { h.take(false) })
+		h.whenAwake(func() {
+			if h.w.owner() == h.name { // else it is not worth reading the log
+				h.take(false)
+			}
+		})
 		h.watch()
 	})
+}
+
+// owner is the host of the last chunk. It is only a guess: the log may go on meanwhile.
+func (w *world) owner() string {
+	stored, err := w.store.get(keys.Chunk(loop, uint64(len(w.store.values))-1))
+	if err != nil {
+		return ""
+	}
+	header, _, err := chunk.Decode(stored)
+	if err != nil {
+		w.violate("%v", err)
+	}
+	return header.Host
 }
 
 // take takes the loop over: from any other host, or only where the log gives it to this host and it
