@@ -40,7 +40,7 @@ func (v *Verifier) Event(e event.Event) (*Difference, error) {
 	switch e.Type {
 	case event.TypeSegmentOpened, event.TypeSegmentSealed:
 		return nil, v.segment(e)
-	case event.TypeLoopStarted, event.TypeLoopResumed:
+	case event.TypeLoopStarted, event.TypeLoopMoved, event.TypeLoopResumed:
 		// The runner before this one may have died in the middle of its decisions.
 		return nil, v.fold(e, false)
 	}
@@ -100,7 +100,7 @@ func (v *Verifier) fold(e event.Event, made bool) error {
 // segment takes an event that the journal wrote about itself. A full segment can end between a
 // decision and its record. At the begin of an iteration nothing is decided before its segment is
 // open. A segment after one without a seal was opened by another runner, or after a failure, and
-// earlier decisions are lost.
+// earlier decisions are lost. In a fenced loop, 'ralph fence' may have opened it.
 func (v *Verifier) segment(e event.Event) error {
 	first := v.state.Seq == 0
 	if err := v.state.Fold(e); err != nil || e.Type == event.TypeSegmentSealed {
@@ -111,7 +111,7 @@ func (v *Verifier) segment(e event.Event) error {
 		return err
 	}
 	switch {
-	case first || opened.Prev == nil || !opened.Prev.Sealed:
+	case first || opened.Prev == nil || !opened.Prev.Sealed || v.state.Ownership.Fenced != nil:
 		v.pending, v.unknown = nil, true
 	case v.afterBegin:
 		v.rule, v.pending = Why(&v.state)
@@ -145,7 +145,7 @@ var deciding = map[event.Type]bool{
 	event.TypeCommandDelivered: true, event.TypeCommandRefused: true, event.TypeCommandWithdrawn: true,
 	event.TypeQuestionAsked: true, event.TypeQuestionAnswered: true,
 	event.TypeCompletionAccepted: true, event.TypeCompletionClaimed: true, event.TypeCompletionIgnored: true, event.TypeCompletionRefused: true,
-	event.TypeIterationEnded: true, event.TypeLoopConfigured: true, event.TypeLoopEnded: true,
+	event.TypeIterationEnded: true, event.TypeLoopConfigured: true, event.TypeLoopEnded: true, event.TypeLoopFenced: true,
 	event.TypeLoopPaused: true, event.TypeLoopUnpaused: true, event.TypeLoopWaited: true, event.TypeLoopWaiting: true,
 }
 

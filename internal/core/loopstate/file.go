@@ -47,6 +47,7 @@ func (s *State) Summary() registry.Summary {
 		Agent: cmp.Or(s.Lifecycle.Agent.Name, s.Lifecycle.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(), Refunded: s.Budget.Refunded,
 		Stories: s.Stories.Total, StoriesDone: s.Stories.Done,
 		Questions: len(s.Questions.Open()), Proving: s.Lifecycle.Phase == policy.Proving,
+		ContinuesOn: s.Ownership.Elsewhere(),
 	}
 	if in := used.In + used.CacheRead + used.CacheWrite; !used.TokensUnknown {
 		summary.TokensIn, summary.TokensOut = &in, &used.Out

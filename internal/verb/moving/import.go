@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -38,7 +39,8 @@ type Imported struct {
 // they were, or else into the current project, whose files it leaves alone. Everything that it
 // writes is below that one folder, and no link in it is followed: a stranger may have made the
 // file. Only held-out guardrails, where a person asks for them, are in ralph's home.
-func Import(ctx context.Context, e *cli.Env, file, into string, held bool) (Imported, error) {
+// With a claim, the loop is there for the host of a pool that has made it.
+func Import(ctx context.Context, e *cli.Env, file, into string, held bool, claim *fence.Claim) (Imported, error) {
 	a, err := open(e.Abs(file))
 	if refused, ok := errors.AsType[*cli.Failure](err); ok {
 		return Imported{}, cli.Refuse(refused.NextStep, "import %s: %w", file, err)
@@ -47,7 +49,7 @@ func Import(ctx context.Context, e *cli.Env, file, into string, held bool) (Impo
 		return Imported{}, cli.Refuse("name a file that 'ralph export' wrote", "import %s: %w", file, err)
 	}
 	defer a.close()
-	a.progress.to = e.Stderr
+	a.progress.to, a.claim = e.Stderr, claim
 	if a.held, err = newStage(e.Home, held); err != nil {
 		return Imported{}, fmt.Errorf("import %s: %w", file, err)
 	}
@@ -159,6 +161,9 @@ func (a *archive) prepare(ctx context.Context, e *cli.Env, done *Imported, top, 
 	}
 	if done.heldOut = state.Rules.HeldOut; err == nil {
 		err = repo.HideFromClean(loop)
+	}
+	if err == nil && a.claim != nil {
+		err = fence.WriteClaim(loop, *a.claim)
 	}
 	if err != nil {
 		return err

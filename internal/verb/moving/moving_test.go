@@ -90,7 +90,7 @@ func TestImportIsDurable(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "demo.ralph")
 	write(t, filepath.Join(dir, "notes", "a.md"), "stays")
-	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"), "", holdout.Store{})
+	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"), "", holdout.Store{}, false)
 	if err != nil || !slices.Equal(left, []string{"notes"}) {
 		t.Fatalf("left are %v: %v", left, err)
 	}

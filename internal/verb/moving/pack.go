@@ -26,15 +26,16 @@ import (
 // last events, the fence; and what the bundle holds. An export does not name them.
 var staysHere = []string{
 	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder,
-	loopfolder.Moved, "inbox/rejected", "from-agent/rejected",
+	loopfolder.Moved, loopfolder.Pool, "inbox/rejected", "from-agent/rejected",
 }
 
 // ownFolders are those whose files are packed, or named to a person.
 var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, keep.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
-// pack writes an archive. It is durable on return, but for its name. It returns the names that it
-// left out of it. held is the zero store where it gets no held-out guardrails.
-func pack(name string, m Manifest, dir, bundle, settings, prompt string, held holdout.Store) (left []string, err error) {
+// pack writes an archive, with files without the journal. It is durable on return, but for its name.
+// It returns the names that it left out of it. held is the zero store where it gets no held-out
+// guardrails.
+func pack(name string, m Manifest, dir, bundle, settings, prompt string, held holdout.Store, files bool) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func pack(name string, m Manifest, dir, bundle, settings, prompt string, held ho
 	if err != nil {
 		return nil, err
 	}
-	p := packer{Writer: tar.NewWriter(z)}
+	p := packer{Writer: tar.NewWriter(z), files: files}
 	if err = p.all(m, dir, bundle, settings, prompt, held); err != nil {
 		return nil, errors.Join(err, z.Close())
 	}
@@ -74,6 +75,7 @@ type packer struct {
 
 	meter meter    // what no import takes is not written
 	left  []string // in the loop's folder
+	files bool     // without the journal: the loop may run, and remove files meanwhile
 }
 
 func (p *packer) all(m Manifest, dir, bundle, settings, prompt string, held holdout.Store) error {
@@ -126,6 +128,9 @@ func (p *packer) folder(dir, prompt string) error {
 		}
 	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if p.files && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -138,7 +143,14 @@ func (p *packer) folder(dir, prompt string) error {
 			return nil
 		}
 		if entry.Type().IsRegular() && ownFile().MatchString(name) {
-			return p.file(loopPrefix+name, path)
+			if p.files && isJournal(name) {
+				return nil
+			}
+			err := p.file(loopPrefix+name, path)
+			if p.files && errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return err
 		}
 		if slices.Contains(ownFolders, name) && entry.IsDir() {
 			return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -34,6 +35,7 @@ type archive struct {
 	progress progress
 	meter    meter
 	held     *stage
+	claim    *fence.Claim // of a pool, for whose host the loop is imported; or nil
 }
 
 // errForeign reports a file that no export wrote.
