@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -84,3 +86,33 @@ func usable(c jetstream.StreamConfig, bucket string) error {
 	}
 	return nil
 }
+
+// Adopt makes the bucket of an address on servers that exist, with three replicas where there are
+// so many servers, or finds it there.
+func Adopt(ctx context.Context, address *url.URL, o Options) (replicas int, err error) {
+	conn, err := dial(ctx, address, o.Token, o.Fingerprint, newLink())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(patience))
+	if err != nil {
+		return 0, err
+	}
+	s, err := Exists(ctx, js, Bucket(address))
+	if err == nil {
+		return max(1, s.CachedInfo().Config.Replicas), nil
+	}
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, err
+	}
+	err = Make(ctx, js, Bucket(address), 3)
+	if answer := (*jetstream.APIError)(nil); errors.As(err, &answer) && slices.Contains(tooFew, answer.ErrorCode) {
+		return 1, Make(ctx, js, Bucket(address), 1)
+	}
+	return 3, err
+}
+
+// tooFew are the codes with which a server says that there are fewer servers than replicas: no
+// suitable peers for placement, and no cluster.
+var tooFew = []jetstream.ErrorCode{10005, 10074}

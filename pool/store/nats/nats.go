@@ -48,7 +48,10 @@ func Open(ctx context.Context, address *url.URL, o Options) (*Store, error) {
 		return nil, err
 	}
 	if s.js, err = jetstream.New(s.conn, jetstream.WithDefaultTimeout(patience)); err == nil {
-		s.stream, err = Exists(ctx, s.js, s.bucket)
+		err = s.read(ctx, func(ctx context.Context) error {
+			s.stream, err = Exists(ctx, s.js, s.bucket)
+			return err
+		})
 	}
 	if err != nil {
 		s.conn.Close()
@@ -146,22 +149,48 @@ func (s *Store) write(ctx context.Context, key string, last uint64, value []byte
 	if s.reader {
 		return "", errors.New("this host has joined as a reader, which may not write: join with the line of a host")
 	}
-	var revision store.Revision
-	err := s.call(ctx, func(ctx context.Context) error {
-		ack, err := s.js.PublishMsg(ctx, &nats.Msg{Subject: written(s.bucket) + exchange.Replace(key), Data: value},
-			jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithExpectStream(stream(s.bucket)))
-		if err == nil {
-			revision = number(ack.Sequence)
+	for {
+		var revision store.Revision
+		err := s.call(ctx, func(ctx context.Context) error {
+			ack, err := s.js.PublishMsg(ctx, &nats.Msg{Subject: written(s.bucket) + exchange.Replace(key), Data: value},
+				jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithExpectStream(stream(s.bucket)))
+			if err == nil {
+				revision = number(ack.Sequence)
+			}
+			return err
+		})
+		if !isRefusal(err) {
+			return revision, err
 		}
-		return err
-	})
-	if answer := (*jetstream.APIError)(nil); errors.As(err, &answer) {
-		switch answer.ErrorCode {
-		case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
+		if s.replicas() == 1 {
+			return "", refused
+		}
+		// A cluster refuses also because of a write that is on its way to the replicas, which a read
+		// does not see yet, and which may never get there.
+		now, err := s.Get(ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return "", err
+		}
+		if now.Revision != expected(last) {
 			return "", refused
 		}
 	}
-	return revision, err
+}
+
+// isRefusal tells whether the last message of the key had another number.
+func isRefusal(err error) bool {
+	answer := (*jetstream.APIError)(nil)
+	return errors.As(err, &answer) && (answer.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		answer.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+func (s *Store) replicas() int { return max(1, s.stream.CachedInfo().Config.Replicas) }
+
+func expected(last uint64) store.Revision {
+	if last == 0 {
+		return ""
+	}
+	return number(last)
 }
 
 func number(sequence uint64) store.Revision { return store.Revision(strconv.FormatUint(sequence, 10)) }

@@ -50,7 +50,7 @@ func (s *Store) watch(ctx context.Context, prefix string, yield func(string) boo
 	}
 	defer func() { _ = subscription.Unsubscribe() }()
 	var ticks <-chan time.Time
-	if s.stream.CachedInfo().Config.Replicas > 1 {
+	if s.replicas() > 1 {
 		ticker := time.NewTicker(recheck)
 		defer ticker.Stop()
 		ticks = ticker.C

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,31 +13,12 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
-// File is where a home has its pool.
-const File = "pool.json"
-
-// ErrNotJoined is the error of [Load] on a host without a pool.
-var ErrNotJoined = errors.New("this host has not joined a pool: 'ralph pool serve' begins one on some host, and prints what to enter on the others")
-
-// Load reads the pool of a home.
-func Load(home string) (Pool, error) {
-	var p Pool
-	text, err := os.ReadFile(filepath.Join(home, File))
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, ErrNotJoined
-	}
-	if err != nil {
-		return p, fmt.Errorf("read the pool of this host: %w", err)
-	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, fmt.Errorf("read the pool of this host, %s: %w; 'ralph pool join --replace' writes it again", filepath.Join(home, File), err)
-	}
-	return p, nil
-}
+// Path is where a home has its pool.
+func Path(home string) string { return filepath.Join(home, "pool.json") }
 
 // Save writes the pool of a home.
 func Save(home string, p Pool) error {
-	if err := WriteSecret(filepath.Join(home, File), p); err != nil {
+	if err := WriteSecret(Path(home), p); err != nil {
 		return fmt.Errorf("write the pool of this host: %w", err)
 	}
 	return nil
