@@ -94,6 +94,7 @@ func ParseLine(line string) (Pool, error) {
 		query.Del(name)
 	}
 	address.Scheme, address.RawQuery = scheme, query.Encode()
+	address.Path = strings.TrimSuffix(address.Path, "/")
 	p.URL = address.String()
 	return p, nil
 }
