@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,6 +150,11 @@ func (s *Store) write(ctx context.Context, key string, last uint64, value []byte
 	if s.reader {
 		return "", errors.New("this host has joined as a reader, which may not write: join with the line of a host")
 	}
+	if last == 0 {
+		if listed, err := s.listed(ctx, key); err != nil || listed {
+			return "", cmp.Or(err, refused)
+		}
+	}
 	for {
 		var revision store.Revision
 		err := s.call(ctx, func(ctx context.Context) error {
@@ -200,18 +206,38 @@ func (s *Store) Get(ctx context.Context, key string) (store.Entry, error) {
 	if err := store.CheckKey(key); err != nil {
 		return store.Entry{}, err
 	}
-	var message *jetstream.RawStreamMsg
+	for range 2 {
+		var message *jetstream.RawStreamMsg
+		err := s.read(ctx, func(ctx context.Context) (err error) {
+			message, err = s.stream.GetLastMsgForSubject(ctx, written(s.bucket)+exchange.Replace(key))
+			return err
+		})
+		if err == nil {
+			return store.Entry{Value: message.Data, Revision: number(message.Sequence)}, nil
+		}
+		listed := false
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			listed, err = s.listed(ctx, key)
+		}
+		if err == nil && !listed {
+			err = store.ErrNotFound
+		}
+		if err != nil {
+			return store.Entry{}, fmt.Errorf("get %s: %w", key, err)
+		}
+	} // it was written meanwhile
+	return store.Entry{}, fmt.Errorf("get %s: the server at %s has the key and cannot read it: see to its disk", key, s.address)
+}
+
+// listed tells whether the server has a key. It says of a key that it cannot read, because a file
+// is damaged, that there is none, and would let it be made a second time: its list knows better.
+func (s *Store) listed(ctx context.Context, key string) (bool, error) {
+	var info *jetstream.StreamInfo
 	err := s.read(ctx, func(ctx context.Context) (err error) {
-		message, err = s.stream.GetLastMsgForSubject(ctx, written(s.bucket)+exchange.Replace(key))
+		info, err = s.stream.Info(ctx, jetstream.WithSubjectFilter(written(s.bucket)+exchange.Replace(key)))
 		return err
 	})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return store.Entry{}, fmt.Errorf("get %s: %w", key, err)
-	}
-	return store.Entry{Value: message.Data, Revision: number(message.Sequence)}, nil
+	return err == nil && len(info.State.Subjects) > 0, err
 }
 
 // List yields keys in order. It has all keys of the prefix's last part in memory.

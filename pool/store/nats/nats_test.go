@@ -2,6 +2,7 @@ package nats_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -171,6 +173,46 @@ func TestStrangersAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// TestDamagedKeyIsNotAbsent changes a byte of a block while no server runs.
+func TestDamagedKeyIsNotAbsent(t *testing.T) {
+	s := startServer(t)
+	c := s.open(t, s.host)
+	for _, key := range []string{"loops/L/log/0", "loops/L/log/1"} {
+		if _, err := c.PutIfAbsent(t.Context(), key, []byte("the text of "+key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.command.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := filepath.Glob(filepath.Join(s.dir, "jetstream", "*", "streams", "*", "msgs", "*.blk"))
+	if err != nil || len(blocks) != 1 {
+		t.Fatal(blocks, err)
+	}
+	text, err := os.ReadFile(blocks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Replace(text, []byte("text of loops/L/log/0"), []byte("TEXT of loops/L/log/0"), 1)
+	if err := os.WriteFile(blocks[0], damaged, 0o600); err != nil || bytes.Equal(damaged, text) {
+		t.Fatal(err)
+	}
+	s.restart(t)
+	c = s.open(t, s.host)
+	if _, err := c.Get(t.Context(), "loops/L/log/0"); err == nil || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get of a damaged key: %v", err)
+	}
+	if _, err := c.PutIfAbsent(t.Context(), "loops/L/log/0", nil); !errors.Is(err, store.ErrExists) {
+		t.Errorf("PutIfAbsent of a damaged key: %v", err)
+	}
+	if entry, err := c.Get(t.Context(), "loops/L/log/1"); err != nil || string(entry.Value) != "the text of loops/L/log/1" {
+		t.Errorf("Get of the other key: %q, %v", entry.Value, err)
 	}
 }
 
