@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -31,10 +32,15 @@ func (l *log) Tracef(string, ...any) {}
 // Warnf prints.
 func (l *log) Warnf(format string, v ...any) { l.Errorf(format, v...) }
 
+// usual is what NATS says after each kill, and of everybody who knocks at its port.
+var usual = []string{"Stream state outdated", "Recovering stream state from index errored", "TLS handshake error"}
+
 // Errorf prints, and may end the server.
 func (l *log) Errorf(format string, v ...any) {
 	text := strings.TrimSpace(fmt.Sprintf(format, v...))
-	l.print(text)
+	if !slices.ContainsFunc(usual, func(sign string) bool { return strings.Contains(text, sign) }) {
+		l.print(text)
+	}
 	for _, sign := range fatal {
 		if strings.Contains(text, sign) {
 			l.fail(text)

@@ -89,13 +89,17 @@ func (s *Server) start(ctx context.Context, host string, port int) error {
 	if err != nil {
 		return err
 	}
+	space, err := limit(s.dir)
+	if err != nil {
+		return err
+	}
 	roles := roles{secrets.Token: hosts, secrets.Reader: readers}
 	own := rand.Text() // for this process alone
 	roles[own] = nil
 	s.nats, err = server.NewServer(&server.Options{
 		ServerName: "ralph-pool", Host: host, Port: port, NoSigs: true, NoSystemAccount: true,
 		TLS: true, TLSConfig: certificate, TLSTimeout: 10, CustomClientAuthentication: roles,
-		JetStream: true, StoreDir: s.dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20,
+		JetStream: true, StoreDir: s.dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: space,
 	})
 	if err != nil {
 		return fmt.Errorf("start the server: %w", err)

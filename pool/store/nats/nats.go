@@ -165,6 +165,9 @@ func (s *Store) write(ctx context.Context, key string, last uint64, value []byte
 			}
 			return err
 		})
+		if isFull(err) {
+			return "", fmt.Errorf("the disk of the server at %s has no more space for the pool: %w", s.address, err)
+		}
 		if !isRefusal(err) {
 			return revision, err
 		}
@@ -189,6 +192,15 @@ func isRefusal(err error) bool {
 	return errors.As(err, &answer) && (answer.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		answer.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
+
+// isFull tells whether a server keeps the rest of its disk for others.
+func isFull(err error) bool {
+	answer := (*jetstream.APIError)(nil)
+	return errors.As(err, &answer) && slices.Contains(full, answer.ErrorCode)
+}
+
+// full are the codes of exceeded limits: of the account, of the server, and of its files.
+var full = []jetstream.ErrorCode{10002, 10023, 10047}
 
 func (s *Store) replicas() int { return max(1, s.stream.CachedInfo().Config.Replicas) }
 
