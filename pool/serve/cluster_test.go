@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/storetest"
 )
 
-// startCluster starts servers of somebody else.
+// startCluster starts servers as another team runs them.
 func startCluster(t testing.TB, n int) *url.URL {
 	routes := make([]*url.URL, n)
 	for i := range routes {
@@ -33,7 +33,7 @@ func startCluster(t testing.TB, n int) *url.URL {
 	for i := range servers {
 		o := &server.Options{
 			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, NoSystemAccount: n == 1,
-			JetStream: true, StoreDir: t.TempDir(), Authorization: "somebody",
+			JetStream: true, StoreDir: t.TempDir(), Authorization: "secret",
 		}
 		if n > 1 {
 			port, err := strconv.Atoi(routes[i].Port())
@@ -63,7 +63,7 @@ func startCluster(t testing.TB, n int) *url.URL {
 func TestClusterKeepsThreeReplicas(t *testing.T) {
 	for servers, want := range map[int]int{1: 1, 3: 3} {
 		address := startCluster(t, servers)
-		o := nats.Options{Token: "somebody"}
+		o := nats.Options{Token: "secret"}
 		for range 2 { // makes it, and finds it
 			var got int
 			err := fmt.Errorf("not tried")

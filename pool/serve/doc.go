@@ -2,8 +2,8 @@
 //
 // The folder has server.json, of mode 0600, with what was made at the first start: a token for
 // hosts, one for readers, and a certificate, which clients know by its fingerprint. The certificate
-// does not expire, because nobody signed it and no client reads its date: who wants another removes
-// the certificate from the file, and lets all hosts join again. The folder jetstream is NATS's own.
+// does not expire, because no authority signed it and no client reads its date. Remove it from the
+// file for another one, and let all hosts join again. The folder jetstream is NATS's own.
 // A lock keeps a second server from the folder.
 //
 // Each write is synced before it is acknowledged (sync: always), for JetStream's default is to sync

@@ -32,7 +32,7 @@ func (l *log) Tracef(string, ...any) {}
 // Warnf prints.
 func (l *log) Warnf(format string, v ...any) { l.Errorf(format, v...) }
 
-// usual is what NATS says after each kill, and of everybody who knocks at its port.
+// usual is what NATS says after each kill, and of each program that tries its port.
 var usual = []string{"Stream state outdated", "Recovering stream state from index errored", "TLS handshake error"}
 
 // Errorf prints, and may end the server.

@@ -73,7 +73,7 @@ func putUntilError(t *testing.T, client store.Store) error {
 	}
 }
 
-// TestFullDiskEndsServer fills the disk of a server by something else than the server.
+// TestFullDiskEndsServer fills the disk of a server by another file.
 func TestFullDiskEndsServer(t *testing.T) {
 	s, client, folder := serveOnSmallDisk(t)
 	filler, err := os.Create(filepath.Join(folder, "filler"))

@@ -51,7 +51,7 @@ type server struct {
 	Milliseconds float64 `json:"milliseconds"` // until it answered
 }
 
-// A host has no beat if what stands there is not understood.
+// A host has no beat if its key holds something else.
 type host struct {
 	Name  string     `json:"name"`
 	Beat  *time.Time `json:"beat,omitempty"`

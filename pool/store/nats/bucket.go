@@ -14,7 +14,7 @@ import (
 // DefaultBucket is the bucket of a pool whose address names none.
 const DefaultBucket = "ralph"
 
-// stream is the name of a bucket's stream, the one that programs for NATS show as a key-value store.
+// stream is the name of a bucket's stream, which programs for NATS show as a key-value store.
 func stream(bucket string) string { return "KV_" + bucket }
 
 // written are the subjects that writes go to.
@@ -29,8 +29,8 @@ var exchange = strings.NewReplacer("/", ".", ".", "/")
 // A Permission is what a client may publish to and subscribe to.
 type Permission struct{ Publish, Subscribe []string }
 
-// Permissions are those of a host, and of a reader, which may not write. Neither may change,
-// purge or delete the bucket, make consumers, which could publish for them, or answer for the server.
+// Permissions are those of a host, and of a reader, which may not write. Neither may change, purge
+// or delete the bucket, make consumers, which could publish for them, or answer for the server.
 func Permissions(bucket string, reader bool) Permission {
 	p := Permission{
 		Publish:   []string{"$JS.API.STREAM.INFO." + stream(bucket), "$JS.API.STREAM.MSG.GET." + stream(bucket)},

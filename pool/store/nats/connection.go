@@ -18,8 +18,8 @@ import (
 const (
 	// patience bounds how long a call waits for a connection, and for its answer.
 	patience = 10 * time.Second
-	// ping is how often a client tries a connection on which nothing happens. After two that were not
-	// answered, it connects again.
+	// ping is how often a client tries a connection on which nothing happens. After two that were
+	// not answered, it connects again.
 	ping = 20 * time.Second
 	// slowest is the longest pause between two attempts to connect.
 	slowest = 2 * time.Second
@@ -84,7 +84,7 @@ func dial(ctx context.Context, address *url.URL, token, fingerprint string, l *l
 		nats.Name("ralph-pool"),
 		nats.MaxReconnects(-1),
 		nats.CustomReconnectDelay(func(attempts int) time.Duration { return min(slowest, 20*time.Millisecond<<min(attempts, 10)) }),
-		nats.ReconnectBufSize(-1), // a write that waits there would be sent long after its caller gave up
+		nats.ReconnectBufSize(-1), // a write that waits there would be sent long after its caller has ended
 		nats.PingInterval(ping),
 		nats.Timeout(timeLeft(ctx)),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.set(false, nil) }),
@@ -132,13 +132,14 @@ func explain(err error, address *url.URL) error {
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("the server at %s refuses the token: ask for the join line that 'ralph pool serve' prints there: %w", address.Host, err)
 	case errors.Is(err, errPin) || errors.Is(err, nats.ErrSecureConnWanted):
-		return fmt.Errorf("the server at %s is another than the one that was joined, or somebody is between: ask for the join line that 'ralph pool serve' "+
+		return fmt.Errorf("the server at %s is another than the one that was joined, or another program is between: ask for the join line that 'ralph pool serve' "+
 			"prints there: %w", address.Host, err)
 	}
 	return fmt.Errorf("connect to the server at %s: %w", address.Host, err)
 }
 
-// pinned accepts the one certificate with this fingerprint, whoever signed it and however old it is.
+// pinned accepts the one certificate with this fingerprint, without regard to its age and to who
+// signed it.
 func pinned(fingerprint string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,

@@ -174,8 +174,8 @@ func (s *Store) write(ctx context.Context, key string, last uint64, value []byte
 		if s.replicas() == 1 {
 			return "", refused
 		}
-		// A cluster refuses also because of a write that is on its way to the replicas, which a read
-		// does not see yet, and which may never get there.
+		// A cluster refuses also because of a write that is on its way to the replicas, which a
+		// read does not see yet, and which may never get there.
 		now, err := s.Get(ctx, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return "", err

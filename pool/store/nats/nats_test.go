@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	client "github.com/nats-io/nats.go"
 
 	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/serve"
@@ -150,6 +153,40 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 	if _, err := host.Get(t.Context(), "loops/M/view"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the key of a reader: %v", err)
+	}
+}
+
+// TestServerLimitsClients publishes what only the owner of a server may.
+func TestServerLimitsClients(t *testing.T) {
+	s := startServer(t)
+	for _, p := range []connect.Pool{s.host, s.reader} {
+		refused := make(chan error, 20)
+		conn, err := client.Connect(s.host.URL, client.Token(p.Token), client.Secure(&tls.Config{InsecureSkipVerify: true}),
+			client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { refused <- err }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		subjects := []string{
+			"$JS.API.STREAM.DELETE.KV_ralph", "$JS.API.STREAM.PURGE.KV_ralph", "$JS.API.STREAM.UPDATE.KV_ralph", "$JS.API.STREAM.MSG.DELETE.KV_ralph",
+			"$JS.API.CONSUMER.CREATE.KV_ralph.c", "$JS.API.STREAM.CREATE.KV_other", "_INBOX.of.another", "ralph-pool.ralph.hosts.h.wake",
+		}
+		if p.Reader {
+			subjects = append(subjects, "$KV.ralph.hosts.h.wake")
+		}
+		for _, subject := range subjects {
+			if err := conn.Publish(subject, nil); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-refused:
+				if !errors.Is(err, client.ErrPermissionViolation) {
+					t.Errorf("%s: %v", subject, err)
+				}
+			case <-t.Context().Done():
+				t.Fatalf("%s is allowed", subject)
+			}
+		}
 	}
 }
 
