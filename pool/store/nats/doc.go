@@ -2,8 +2,8 @@
 //
 // A bucket is a stream of the form that NATS calls a key-value store: a key is a subject, a
 // revision the sequence number of its last message, and PutIfAbsent and CompareAndSwap name the
-// sequence number that they expect. Slashes and dots of a key change places, so that each part is a token of
-// the subject and the server itself selects keys by their prefix.
+// sequence number that they expect. Slashes and dots of a key change places, so that each part is a
+// token of the subject and the server itself selects keys by their prefix.
 //
 // Reads go to the leader of the stream and never to a replica (direct get is off), because a
 // replica may not know yet of a write that was acknowledged. One server is linearizable. In a
