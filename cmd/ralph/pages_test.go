@@ -33,6 +33,9 @@ var notRun = map[string]string{
 	"make demo":  "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest":                                      "installs from the network",
 	"claude mcp add ralph -- ralph mcp":                                                            "would change the settings of Claude Code",
+	"go install github.com/ralph-loop/ralph/pool/cmd/ralph-pool@latest":                            "installs from the network",
+	"ralph pool serve --listen 0.0.0.0:4222":                                                       "serves until ctrl-c",
+	"ralph pool join 'ralph+nats://10.0.0.5:4222/?fingerprint=3a35…&token=MRKF…' --host mill":      "needs a server",
 	"codex mcp add ralph -- ralph mcp":                                                             "would change the settings of Codex",
 	"npx @modelcontextprotocol/inspector --cli ralph mcp --method tools/list":                      "installs from the network",
 	"acpx --agent 'ralph acp' exec 'make the greeting'":                                            "acpx is not installed",
@@ -314,7 +317,7 @@ var flagWord = regexp.MustCompile(`--?[a-zA-Z][\w.-]*`)
 func unknownWord(t *testing.T, line, settings string) string {
 	t.Helper()
 	words := strings.Fields(regexp.MustCompile(`'[^']*'`).ReplaceAllString(line, "TEXT"))
-	if len(words) < 2 || words[0] != "ralph" {
+	if len(words) < 2 || words[0] != "ralph" || words[1] == "pool" { // another program has its flags
 		return ""
 	}
 	help, err := exec.CommandContext(t.Context(), "ralph", "help", words[1]).CombinedOutput()

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// asProgram makes the test binary the program.
+const asProgram = "RALPH_POOL_TEST_PROGRAM=1"
+
+func TestMain(m *testing.M) {
+	if os.Getenv("RALPH_POOL_TEST_PROGRAM") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program is ralph-pool with a home of its own.
+func program(t testing.TB, home string, arguments ...string) *exec.Cmd {
+	c := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+	c.Env = append(os.Environ(), asProgram, "RALPH_HOME="+home)
+	return c
+}
+
+// run returns what the program prints, and its exit code.
+func run(t testing.TB, home string, arguments ...string) (out, errs string, code int) {
+	t.Helper()
+	c := program(t, home, arguments...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return stdout.String(), stderr.String(), c.ProcessState.ExitCode()
+}
+
+// A served process is 'ralph pool serve'.
+type servedProcess struct {
+	command *exec.Cmd
+	stderr  bytes.Buffer
+	served
+}
+
+// serveIn starts a server in a folder. It is ended with the test.
+func serveIn(t testing.TB, c *exec.Cmd) *servedProcess {
+	t.Helper()
+	s := &servedProcess{command: c}
+	c.Stderr = &s.stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.end(syscall.SIGKILL) })
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&s.served); err != nil {
+		t.Fatalf("the server has printed no line: %v; %s", err, s.stderr.String())
+	}
+	return s
+}
+
+// end sends a signal, and returns the exit code.
+func (s *servedProcess) end(signal os.Signal) int {
+	_ = s.command.Process.Signal(signal)
+	_ = s.command.Wait()
+	return s.command.ProcessState.ExitCode()
+}
+
+// line is the address in a command that was printed.
+func line(command string) string { return strings.Split(command, "'")[1] }
+
+func serveArguments(dir string) []string {
+	return []string{"serve", "--json", "--listen", "127.0.0.1:0", "--dir", dir}
+}
+
+func wants(t testing.TB, what, text, want string) {
+	t.Helper()
+	if !strings.Contains(text, want) {
+		t.Errorf("%s: %q, want %q in it", what, text, want)
+	}
+}
+
+func TestServeJoinStatus(t *testing.T) {
+	dir, home, other := t.TempDir(), t.TempDir(), t.TempDir()
+	s := serveIn(t, program(t, home, serveArguments(dir)...))
+
+	_, errs, code := run(t, home, serveArguments(dir)...)
+	if code == 0 {
+		t.Error("a second server runs in the folder")
+	}
+	wants(t, "a second server", errs, "another server runs in the folder "+dir)
+	_, errs, _ = run(t, home, "serve", "--listen", s.Listen, "--dir", t.TempDir())
+	wants(t, "a second server on the port", errs, "address already in use")
+
+	out, errs, code := run(t, home, "join", line(s.Join), "--host", "mill")
+	if code != 0 {
+		t.Fatalf("join: %d, %s", code, errs)
+	}
+	wants(t, "join", out, "mill has joined the pool nats://"+s.Listen+"\nnext: ralph pool mirror")
+	info, err := os.Stat(filepath.Join(home, "pool.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("pool.json: %v, %v", info.Mode(), err)
+	}
+	out, _, _ = run(t, home, "join", line(s.Join))
+	wants(t, "join again", out, "mill is already in the pool")
+	_, errs, code = run(t, home, "join", line(s.Join), "--host", "weir")
+	if code == 0 {
+		t.Error("another name is taken without --replace")
+	}
+	wants(t, "join with another name", errs, "this host is mill in the pool nats://"+s.Listen+" already: --replace")
+
+	out, _, _ = run(t, other, "join", line(s.Reader), "--host", "desk")
+	wants(t, "join of a reader", out, "as a reader\nnext: ralph pool list")
+	out, errs, code = run(t, other, "status", "--json")
+	var st state
+	if err := json.Unmarshal([]byte(out), &st); err != nil || code != 0 || st.Server == nil || st.Server.Keys != 1 || st.Host != "desk" || !st.Reader {
+		t.Errorf("status --json: %s, %s, %v", out, errs, err)
+	}
+	out, _, _ = run(t, home, "status")
+	wants(t, "status", out, "no host has been heard of")
+
+	if code := s.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	wants(t, "the end", s.stderr.String(), "the server has stopped; all that it acknowledged is stored")
+	wants(t, "the beginning", s.stderr.String(), "only this machine reaches it")
+	again := serveIn(t, program(t, home, serveArguments(dir)...))
+	if again.Fingerprint != s.Fingerprint || line(again.Join)[len("ralph+nats://"+again.Listen):] != line(s.Join)[len("ralph+nats://"+s.Listen):] {
+		t.Errorf("the join line is %s, and was %s", again.Join, s.Join)
+	}
+}
+
+func TestUnreachableStoreIsNotJoined(t *testing.T) {
+	home := t.TempDir()
+	for address, want := range map[string]string{
+		"ralph+nats://127.0.0.1:1/?token=t":  "connect to the server at 127.0.0.1:1",
+		"nats://127.0.0.1:1/":                "begins with ralph+nats",
+		"ralph+dir:///does/not/exist":        "does not exist",
+		"ralph+dir:///tmp --host a/b":        "does not exist",
+		"ralph+nats://127.0.0.1:1/%zz?token": "quotation marks",
+	} {
+		_, errs, code := run(t, home, "join", address)
+		if code == 0 {
+			t.Errorf("%s is joined", address)
+		}
+		wants(t, address, errs, want)
+	}
+	_, errs, _ := run(t, home, "join", "ralph+dir://"+t.TempDir(), "--host", "a/b")
+	wants(t, "a host with a slash", errs, "is no name of a host")
+	if _, err := os.Stat(filepath.Join(home, "pool.json")); err == nil {
+		t.Error("pool.json was written")
+	}
+	_, errs, _ = run(t, home, "status")
+	wants(t, "status without a pool", errs, "this host is in no pool")
+}
+
+func TestTornFoldersAreRefused(t *testing.T) {
+	secrets := func(change func(map[string]any)) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			file := filepath.Join(dir, "server.json")
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s map[string]any
+			if err := json.Unmarshal(text, &s); err != nil {
+				t.Fatal(err)
+			}
+			change(s)
+			if text, err = json.Marshal(s); err == nil {
+				err = os.WriteFile(file, text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for want, damage := range map[string]func(t *testing.T, dir string){
+		"has lost what the pool had stored": func(t *testing.T, dir string) {
+			if err := os.RemoveAll(filepath.Join(dir, "jetstream")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the secrets of the server are torn": func(t *testing.T, dir string) {
+			if err := os.Truncate(filepath.Join(dir, "server.json"), 100); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"has no token":                  secrets(func(s map[string]any) { s["token"] = "" }),
+		"the certificate of the server": secrets(func(s map[string]any) { s["key"] = "text" }),
+	} {
+		t.Run(want, func(t *testing.T) {
+			dir, home := t.TempDir(), t.TempDir()
+			s := serveIn(t, program(t, home, serveArguments(dir)...))
+			if _, errs, code := run(t, home, "join", line(s.Join)); code != 0 {
+				t.Fatal(errs)
+			}
+			s.end(syscall.SIGKILL)
+			damage(t, dir)
+			c := program(t, home, serveArguments(dir)...)
+			var stderr bytes.Buffer
+			c.Stderr = &stderr
+			if err := c.Run(); err == nil {
+				t.Error("the server runs")
+			}
+			wants(t, "the damaged folder", stderr.String(), want)
+		})
+	}
+}

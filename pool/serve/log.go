@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A log passes on what a person has to know of the server, and ends it where NATS would go on
+// without storing anything.
+type log struct {
+	print  func(string)
+	once   sync.Once
+	failed chan error
+}
+
+// fatal are what NATS says when it will not store anything any more.
+var fatal = []string{"critical write error", "will be DISABLED", "disabling JetStream"}
+
+func (l *log) fail(text string) { l.once.Do(func() { l.failed <- fmt.Errorf("%s", text) }) }
+
+// Noticef is about starting and stopping, which is said otherwise.
+func (l *log) Noticef(string, ...any) {}
+
+// Debugf and Tracef are off.
+func (l *log) Debugf(string, ...any) {}
+
+// Tracef is off.
+func (l *log) Tracef(string, ...any) {}
+
+// Warnf prints.
+func (l *log) Warnf(format string, v ...any) { l.Errorf(format, v...) }
+
+// usual is what NATS says after each kill, and of each program that tries its port.
+var usual = []string{"Stream state outdated", "Recovering stream state from index errored", "TLS handshake error"}
+
+// Errorf prints, and may end the server.
+func (l *log) Errorf(format string, v ...any) {
+	text := strings.TrimSpace(fmt.Sprintf(format, v...))
+	if !slices.ContainsFunc(usual, func(sign string) bool { return strings.Contains(text, sign) }) {
+		l.print(text)
+	}
+	for _, sign := range fatal {
+		if strings.Contains(text, sign) {
+			l.fail(text)
+		}
+	}
+}
+
+// Fatalf ends the server.
+func (l *log) Fatalf(format string, v ...any) { l.fail(strings.TrimSpace(fmt.Sprintf(format, v...))) }

@@ -1,0 +1,14 @@
+//go:build !linux && !darwin
+
+package serve
+
+import (
+	"errors"
+	"os"
+)
+
+func lock(string) (*os.File, error) {
+	return nil, errors.New("a server needs flock, which this system has not: run it on Linux or macOS")
+}
+
+func limit(string) (int64, error) { return 0, nil }
