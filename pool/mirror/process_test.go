@@ -152,7 +152,7 @@ while :; do echo working; sleep 0.1; done
 // start starts a loop in the background, and returns its folder once its agent works.
 func (h *host) start(project string) string {
 	h.t.Helper()
-	h.Run(project, "ralph", "start", "one", "-p", "do it", "--agent", "./agent.sh", "--protocol", "text")
+	h.Run(project, "ralph", "start", "one", "--detach", "-p", "do it", "--agent", "./agent.sh", "--protocol", "text")
 	folder := h.join(filepath.Join(project, ".ralph", "one"), 1)
 	h.t.Cleanup(func() { _, _ = h.Try(project, "ralph", "kill", "one") })
 	for e, err := range client.Follow(h.t.Context(), folder, 0) {
@@ -172,6 +172,7 @@ func (h *host) run() (*exec.Cmd, *bufio.Scanner) {
 	h.t.Helper()
 	c := h.childOf()
 	c.Stderr = os.Stderr
+	c.Dir = h.Dir
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()
@@ -233,6 +234,7 @@ func TestStoppedHostIsFenced(t *testing.T) {
 		if !said.Scan() {
 			t.Fatal("the mirror does not say that the loop was fenced")
 		}
+		t.Log(said.Text())
 	}
 	t.Logf("fenced %v after it woke up", time.Since(began))
 	if now, err := client.At(folder); err != nil || now.Live.Alive {
