@@ -28,8 +28,8 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// A membership is pool.json in a loop's folder: that the loop takes part in the pool, and under which
-// epoch this host has it.
+// A membership is pool.json in a loop's folder: that the loop takes part in the pool, and under
+// which epoch this host has it.
 type membership struct {
 	Epoch uint64 `json:"epoch"`
 	Host  string `json:"host"`
@@ -55,7 +55,7 @@ type loop struct {
 	name, dir string
 	project   string
 	member    membership
-	id        string // in the pool; empty until the journal says it; the mirror's lock guards its change
+	id        string // in the pool; empty until the journal says it. The mirror's lock guards it
 	epoch     uint64
 	// folder is open, so that no other folder can have its number: a new loop of that name is not
 	// taken for this one.
@@ -63,8 +63,8 @@ type loop struct {
 	log    *decide.Mirror // nil until the end of the log is known
 	view   live.Cell
 	blobs  map[string]bool // that are in the store
-	// done are the commands that need nothing more. dropped are in the inbox or the journal, with the
-	// event of their receipt, 0 while there is none.
+	// done are the commands that need nothing more. dropped are in the inbox or the journal, with
+	// the event of their receipt, 0 while there is none.
 	done    map[string]bool
 	dropped map[string]event.Seq
 
@@ -323,7 +323,7 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
 }
 
-// answers reports whether a piece has the receipt of a command that somebody waits for.
+// answers reports whether a piece has the receipt of a command from the store.
 func (l *loop) answers(p piece) bool {
 	for id := range p.received {
 		if _, ours := l.dropped[id]; ours {

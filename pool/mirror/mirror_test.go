@@ -285,7 +285,7 @@ func TestSubmittedLoopHasItsID(t *testing.T) {
 	}
 }
 
-// Nobody reaches the store for a while, and the loop has gone on.
+// The store is not reached for a while, and the loop has gone on.
 func TestBacklogIsMirroredLater(t *testing.T) {
 	h := newHost(t)
 	folder := h.loop(h.Repository(agent), "one")

@@ -28,8 +28,8 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/dir"
 )
 
-// child is a mirror in a process of its own, which may be killed. It mirrors once if it is told at
-// which call it dies, else until it is interrupted.
+// child is a mirror in a process of its own, which may be killed. It mirrors once if it has to
+// die at a call, else until it is interrupted.
 func child() int {
 	s, err := dir.Open(os.Getenv("MIRROR_TEST_STORE"))
 	if err != nil {
