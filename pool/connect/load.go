@@ -6,12 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Load reads what this host knows of its pool from ralph's home.
 func Load(home string) (p Pool, err error) {
 	path := Path(home)
-	text, err := os.ReadFile(path)
+	var text []byte
+	root, err := os.OpenRoot(home)
+	if err == nil {
+		text, err = root.ReadFile(filepath.Base(path))
+		root.Close()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, fmt.Errorf("this host is in no pool: %s does not exist; 'ralph pool join LINE' makes it", path)
 	}

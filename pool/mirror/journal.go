@@ -142,7 +142,12 @@ func syncLines(dir string) error {
 	if err != nil || len(all) == 0 || all[len(all)-1].Packed {
 		return err
 	}
-	f, err := os.Open(filepath.Join(dir, "journal", all[len(all)-1].Name))
+	root, err := os.OpenRoot(filepath.Join(dir, "journal"))
+	if err != nil {
+		return fmt.Errorf("sync the journal: %w", err)
+	}
+	defer root.Close()
+	f, err := openRegular(root, all[len(all)-1].Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

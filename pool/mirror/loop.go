@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -39,7 +38,7 @@ type membership struct {
 
 // readMembership is fs.ErrNotExist for a loop that does not take part.
 func readMembership(dir string) (p membership, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "pool.json"))
+	text, err := readSmall(dir, "pool.json")
 	if err != nil {
 		return p, err
 	}
@@ -59,7 +58,7 @@ type loop struct {
 	epoch     uint64
 	// folder is open, so that no other folder can have its number: a new loop of that name is not
 	// taken for this one.
-	folder *os.File
+	folder *os.Root
 	log    *decide.Mirror // nil until the end of the log is known
 	view   live.Cell
 	blobs  map[string]bool // that are in the store
@@ -106,11 +105,11 @@ func (l *loop) open() error {
 		return err
 	}
 	if l.folder == nil {
-		if l.folder, err = os.Open(l.dir); err != nil {
+		if l.folder, err = os.OpenRoot(l.dir); err != nil {
 			return err
 		}
 	}
-	own, err := l.folder.Stat()
+	own, err := l.folder.Stat(".")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -258,6 +259,31 @@ func TestOnlyMembersAreMirrored(t *testing.T) {
 	h.wantMirrored(folder)
 }
 
+// An agent can put anything in the place of pool.json: no reader waits for a FIFO.
+func TestForeignMembershipIsReported(t *testing.T) {
+	h := newHost(t)
+	project := h.Repository(agent)
+	one, two := h.loop(project, "one"), h.loop(project, "two")
+	path := filepath.Join(one, "pool.json")
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.mirror(); n.Loops != 1 {
+		t.Errorf("mirrored %+v", n)
+	}
+	h.wantSaid("no regular file")
+	h.wantMirrored(two)
+	// Nor does the agent of one loop write to the log of another.
+	h.Write(filepath.Join(two, "pool.json"), `{"epoch":1,"loop":"../../hosts"}`)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	h.Write(path, `{"epoch":1,"loop":"`+idOf(t, two)+`"}`)
+	if n, err := h.try(); err == nil || n.Chunks != 0 || !strings.Contains(err.Error(), "other lines than the journal") || !strings.Contains(err.Error(), "no ULID") {
+		t.Errorf("%+v: %v", n, err)
+	}
+}
+
 func TestSubmittedLoopHasItsID(t *testing.T) {
 	h := newHost(t)
 	folder := h.loop(h.Repository(agent), "one")
@@ -455,7 +481,7 @@ func TestForeignBlobStaysHere(t *testing.T) {
 		if err := os.Symlink(secret, path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.try(); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		if _, err := h.try(); err == nil || !strings.Contains(err.Error(), "escapes") {
 			t.Errorf("a link: %v", err)
 		}
 		if err := os.Remove(path); err != nil {
