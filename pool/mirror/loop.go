@@ -251,7 +251,7 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 		}
 		now := m.opt.Now()
 		due := p.full || p.last >= p.first && (!l.alive || !l.caught || l.answers(p)) || ask && !answered ||
-			decide.Due(len(p.text), now.Sub(l.acted)+restGrid, p.ended)
+			decide.Due(len(p.text), min(now.Sub(l.acted), decide.Interval)+restGrid, p.ended)
 		step := l.log.Next(decide.Journal{Last: p.last, Due: due})
 		if step.Do == decide.Wait {
 			l.caught = true
@@ -345,8 +345,15 @@ func (l *loop) sealedPiece(p piece) {
 // fenceMost bounds the time that ending a loop takes.
 const fenceMost = 2 * time.Minute
 
+// ownClaims is how often a loop is looked at, for two minutes in all, before a claim of this host
+// fences it: 'ralph pool take' may be about to bring the loop into this folder.
+const ownClaims = 6
+
 // fence ends the loop here: another host has it.
 func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
+	if step.Host == m.opt.Host && l.fails < ownClaims {
+		return fmt.Errorf("this host has taken it over again, under epoch %d; it is not in this folder yet", step.Epoch)
+	}
 	ctx, cancel := context.WithTimeout(ctx, fenceMost)
 	defer cancel()
 	c := exec.CommandContext(ctx, m.opt.Program, "fence", l.dir, "--host", step.Host, "--epoch", strconv.FormatUint(step.Epoch, 10))

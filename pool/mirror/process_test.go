@@ -227,7 +227,7 @@ func TestStoppedHostIsFenced(t *testing.T) {
 	}
 	stopped := []int{m.Process.Pid, live.Live.PID, agent}
 	signalAll(t, stopped, syscall.SIGSTOP)
-	claim := h.takeOver(id)
+	claim := h.takeOver(id, "kiln")
 	began := time.Now()
 	signalAll(t, stopped, syscall.SIGCONT)
 	for !strings.Contains(said.Text(), "continues on host kiln under epoch 2") {
@@ -265,9 +265,9 @@ func signalAll(t *testing.T, pids []int, s syscall.Signal) {
 }
 
 // takeOver is what another host does, and wakes the one that had the loop.
-func (h *host) takeOver(id string) decide.Tail {
+func (h *host) takeOver(id, by string) decide.Tail {
 	h.t.Helper()
-	c := decide.NewClaim(id, "kiln", "a nonce", time.Now())
+	c := decide.NewClaim(id, by, "a nonce", time.Now())
 	for {
 		switch step := c.Next(); step.Do {
 		case decide.Read:
@@ -289,6 +289,28 @@ func (h *host) takeOver(id string) decide.Tail {
 			h.t.Fatalf("the claim: %+v", step)
 		}
 	}
+}
+
+// A loop that this host takes over again is brought into its folder a moment after the claim.
+func TestOwnClaimIsNoFence(t *testing.T) {
+	h := newHost(t)
+	folder := h.loop(h.Repository(agent), "one")
+	m := mirror.New(h.options(h.store))
+	if err := m.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.takeOver(idOf(t, folder), "mill")
+	if err := m.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "taken it over again") {
+		t.Errorf("before it is in its folder: %v", err)
+	}
+	h.join(folder, 2)
+	if err := m.Once(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(folder, "moved.json")); err == nil {
+		t.Error("it is fenced")
+	}
+	h.wantMirrored(folder)
 }
 
 // A command reaches a loop that runs, and its receipt is in the log before the store says so.
