@@ -10,8 +10,8 @@ import (
 // maxSmall bounds a file that is read at once, in bytes.
 const maxSmall = 64 << 10
 
-// openRegular opens a file that an agent may have replaced: by a link out of the folder, or by a FIFO,
-// on which a reader would wait.
+// openRegular opens a file that an agent may have replaced: by a link out of the folder, or by a
+// FIFO, on which a reader would wait.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
