@@ -4,6 +4,7 @@
 //	loops/ID/tree/N           files of the loop and of its repository, in parts
 //	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
 //	parts/KEY/SHA256          a part of what stands at KEY: package parts
+//	loops/ID/repair/N         the lines of chunk N, which is damaged: package log
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
@@ -40,6 +41,12 @@ func ChunkNumber(key string) (n uint64, ok bool) {
 	n, err := strconv.ParseUint(number, 10, 64)
 	return n, found && err == nil
 }
+
+// Repair is the key of the lines that chunk n had.
+func Repair(loop string, n uint64) string { return fmt.Sprintf("%s%s/repair/%012d", Loops, loop, n) }
+
+// AfterLoop is where a list of loops goes on after all keys of one.
+func AfterLoop(loop string) string { return Loops + loop + "/~" }
 
 // Trees is the prefix of a loop's trees.
 func Trees(loop string) string { return Loops + loop + "/tree/" }

@@ -64,7 +64,7 @@ func get(ctx context.Context, s store.Store, loop string, n uint64, into string)
 		}
 		bundles = append(bundles, filepath.Join(folder, bundleName))
 	}
-	return m, join(ctx, scratch, bundles, *m.Repo, loop)
+	return m, join(ctx, scratch, bundles, *m.Repo, m.ID)
 }
 
 // unpack writes the files of one tree.
@@ -94,9 +94,6 @@ func unpack(ctx context.Context, s store.Store, loop string, n uint64, into stri
 	m, text, err := readManifest(t)
 	if err != nil {
 		return l, m, err
-	}
-	if m.ID != loop {
-		return l, m, fmt.Errorf("it is of loop %.60q", m.ID)
 	}
 	err = root.WriteFile(manifestName, text, 0o600)
 	if err == nil {
@@ -141,7 +138,7 @@ func unpackAll(t *tar.Reader, root *os.Root) error {
 }
 
 // join replaces the first bundle, the newest, with one that has the history of all of them.
-func join(ctx context.Context, scratch string, bundles []string, r Repo, loop string) error {
+func join(ctx context.Context, scratch string, bundles []string, r Repo, id string) error {
 	dir := filepath.Join(scratch, "repository")
 	format := "sha1"
 	if len(r.Head) == 64 {
@@ -155,8 +152,7 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, loop st
 			return err
 		}
 	}
-	moved := "refs/ralph/moved/" + loop
-	refs := map[string]string{moved: r.Tree}
+	refs := map[string]string{"refs/ralph/moved/" + id: r.Tree}
 	head := "HEAD"
 	if r.Branch != "" {
 		head = "refs/heads/" + r.Branch
@@ -166,7 +162,7 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, loop st
 	}
 	refs[head] = r.Head
 	for name, commit := range r.Refs {
-		if strings.HasPrefix(name, "refs/ralph/"+loop+"/") {
+		if strings.HasPrefix(name, "refs/ralph/"+id+"/") {
 			refs[name] = commit
 		}
 	}
