@@ -3,8 +3,8 @@
 //	loops/ID/log/N            a chunk of the journal: package chunk
 //	loops/ID/tree/N           files of the loop and of its repository, in parts
 //	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
-//	parts/KEY/SHA256          a part of what stands at KEY: package parts
 //	loops/ID/repair/N         the lines of chunk N, which is damaged: package log
+//	parts/KEY/SHA256          a part of the value of KEY: package parts
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
@@ -64,7 +64,7 @@ func TreeNumber(key string) (n uint64, ok bool) {
 // Blob is the key of a text of the journal.
 func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }
 
-// Part is the key of a part of what stands at another key.
+// Part is the key of a part of another key's value.
 func Part(key, sha256 string) string { return Parts + key + "/" + sha256 }
 
 // Inbox is the prefix of a loop's commands.

@@ -91,8 +91,8 @@ func probeSwap(ctx context.Context, s Store, key string) error {
 
 const writers = 4
 
-// race lets all writers write a value of their own at the same time, and returns how many were not
-// refused. Other hosts may take part.
+// race lets all writers write a value of their own at the same time, and returns how many were
+// not refused. Other hosts may take part.
 func race(write func(value []byte) error, refused error) (winners int, err error) {
 	results := make(chan error, writers)
 	for range writers {

@@ -21,10 +21,10 @@ type Entry struct {
 	Revision Revision
 }
 
-// Errors of a store that say for certain what happened. After any other error of a write nobody
-// knows: the value may be there, or get there later. Read the key to find out. A request that the
-// network delivers twice may be refused because of itself: what decides something looks whether the
-// value that stands there is its own.
+// Errors of a store that say for certain what happened. After any other error of a write
+// it is unknown: the value may be there, or get there later. Read the key to find out. A request
+// that the network delivers twice may be refused because of itself: where a write decides
+// something, compare the value of the key with your own.
 var (
 	ErrExists   = errors.New("the key exists")              // PutIfAbsent: nothing was written
 	ErrNotFound = errors.New("there is no such key")        // Get
@@ -32,8 +32,8 @@ var (
 )
 
 // A Store is what a pool asks of an engine: five calls. All of them are linearizable: a call that
-// begins after another has returned sees its effect, from any host. What a write has acknowledged is
-// durable. All methods may be called from any number of goroutines and processes.
+// begins after another has returned sees its effect, from any host. What a write has acknowledged
+// is durable. All methods may be called from any number of goroutines and processes.
 type Store interface {
 	// PutIfAbsent writes a key that does not exist, else it is ErrExists.
 	PutIfAbsent(ctx context.Context, key string, value []byte) (Revision, error)
@@ -43,22 +43,22 @@ type Store interface {
 	// bytes. A key that is written meanwhile may be missing. An error ends it.
 	List(ctx context.Context, prefix, after string) iter.Seq2[string, error]
 	// CompareAndSwap replaces the value of a key if its revision is the one given, else it is
-	// ErrChanged. An empty revision stands for a key that does not exist.
+	// ErrChanged. An empty revision means a key that does not exist.
 	CompareAndSwap(ctx context.Context, key string, revision Revision, value []byte) (Revision, error)
-	// Watch yields keys that begin with prefix and were written after it began, until ctx ends. It may
-	// yield a key more than once, and several writes as one, but never misses the last. An engine
-	// without push polls. The empty key says only that something may have been written; it is the
-	// first, as soon as the watch has begun, so that who reads then misses nothing. An error ends it.
+	// Watch yields keys that begin with prefix and were written after it began, until ctx ends. It
+	// may yield a key more than once, and several writes as one, but never misses the last. An
+	// engine without push polls. The empty key says only that something may have been written. It
+	// is the first, as soon as the watch has begun: a read after it misses nothing. An error ends
+	// the watch.
 	Watch(ctx context.Context, prefix string) iter.Seq2[string, error]
 	// Close ends connections. What was acknowledged stays.
 	Close() error
 }
 
-// CheckKey refuses what is not a key on every engine: 1 to 512 bytes of letters, digits and "-_./=",
-// without an empty part between slashes, none longer than 200 bytes, and a dot only between two other
-// characters of a part.
-// Where a key is a path, one that is also the beginning of another, such as a and a/b, is an error of
-// the engine: the package keys has none.
+// CheckKey refuses what is not a key on every engine: 1 to 512 bytes of letters, digits and
+// "-_./=", without an empty part between slashes, no part longer than 200 bytes, and a dot only
+// between two other characters of a part. Where a key is a path, one that is also the beginning of
+// another, such as a and a/b, is an error of the engine: the package keys has none.
 func CheckKey(key string) error {
 	if len(key) == 0 || len(key) > 512 {
 		return fmt.Errorf("the key %.40q has %d bytes; 1 to 512 are allowed", key, len(key))

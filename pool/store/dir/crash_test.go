@@ -89,7 +89,8 @@ func TestFailedSyncIsNoSuccess(t *testing.T) {
 	}
 }
 
-// TestKilledWriterLosesNothing kills a process while it writes, and reads what it has acknowledged.
+// TestKilledWriterLosesNothing kills a process while it writes, and reads what it has
+// acknowledged.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	if folder := os.Getenv("STORE_WRITER"); folder != "" {
 		writeForever(folder)

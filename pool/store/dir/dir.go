@@ -36,8 +36,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens a folder that exists. It makes none, because an absent folder may be a disk that is not
-// mounted, and a pool on the disk below would have the same loops a second time.
+// Open opens a folder that exists. It makes none, because an absent folder may be a disk that is
+// not mounted, and a pool on the disk below would have the same loops a second time.
 func Open(folder string) (*Store, error) {
 	root, err := os.OpenRoot(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,8 +56,8 @@ func Open(folder string) (*Store, error) {
 	return s, nil
 }
 
-// removeAbandoned removes files that dead processes have left. Where the clock is wrong and a living
-// process loses its file, its link fails, and nothing is written.
+// removeAbandoned removes files that dead processes have left. Where the clock is wrong and a
+// living process loses its file, its link fails, and nothing is written.
 func (s *Store) removeAbandoned() {
 	names, err := s.names(newFiles)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Store) Get(ctx context.Context, key string) (store.Entry, error) {
 }
 
 func (s *Store) read(key string) (store.Entry, error) {
-	// Without O_NONBLOCK a FIFO that somebody put there would stop the caller.
+	// Without O_NONBLOCK a FIFO that another user put there would stop the caller.
 	f, err := s.root.OpenFile(key, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return store.Entry{}, store.ErrNotFound

@@ -99,7 +99,7 @@ func TestWatchSeesOtherProcess(t *testing.T) {
 	s, other := open(t, folder), open(t, folder)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	want := []string{"", "hosts/h/bell", "hosts/h/a/b/c"}
+	want := []string{"", "hosts/h/wake", "hosts/h/a/b/c"}
 	for key, err := range s.Watch(ctx, "hosts/h/") {
 		if err != nil {
 			t.Fatal(err)

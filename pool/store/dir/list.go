@@ -34,8 +34,8 @@ func (s *Store) List(ctx context.Context, prefix, after string) iter.Seq2[string
 	}
 }
 
-// folderOf returns the folder below which all keys with this prefix are. No key has a prefix that is
-// none, such as that of the engine's own folders.
+// folderOf returns the folder below which all keys with this prefix are. No key has a prefix that
+// is none, such as that of the engine's own folders.
 func folderOf(prefix string) string {
 	folder := path.Dir(prefix)
 	if prefix != "" && store.CheckKey(strings.TrimSuffix(prefix, "/")) != nil {
@@ -44,8 +44,9 @@ func folderOf(prefix string) string {
 	return folder
 }
 
-// walk calls visit for the keys that begin with prefix, in order, and before those of a folder with
-// the folder's name and a slash. If visit returns false, the folder is left out, or the walk ends.
+// walk calls visit for the keys that begin with prefix, in order, and before those of a folder
+// with the folder's name and a slash. If visit returns false, the folder is left out, or the walk
+// ends.
 func (s *Store) walk(ctx context.Context, folder, prefix string, visit func(string, fs.DirEntry) bool) (more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -75,8 +76,8 @@ func (s *Store) walk(ctx context.Context, folder, prefix string, visit func(stri
 	return true, nil
 }
 
-// names reads a folder, without the engine's own names, in the order of the keys: that of a folder
-// has a slash at its end, so 'a-b' comes before 'a/b'.
+// names reads a folder, without the engine's own names, in the order of the keys: that of a
+// folder has a slash at its end, so 'a-b' comes before 'a/b'.
 func (s *Store) names(folder string) ([]fs.DirEntry, error) {
 	f, err := s.root.Open(folder)
 	if err != nil {

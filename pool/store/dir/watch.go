@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// pollAfter is the pause between two readings of the folders: writes of other hosts on a network
-	// disk cause no notification. The readings take at most a share of 1/pollShare of the time.
+	// pollAfter is the pause between two readings of the folders: writes of other hosts on a
+	// network disk cause no notification. The readings take at most a share of 1/pollShare of the
+	// time.
 	pollAfter = 2 * time.Second
 	pollShare = 20
 	// settled is the age from which a file that is written again has another time, on any disk.
@@ -114,8 +115,8 @@ func (w *watch) handle(event fsnotify.Event) (more, scan bool) {
 	return w.report(key, info.ModTime()), false
 }
 
-// scan asks for notifications of each folder, and then reports what it has. Where the system allows
-// no more of them, the poll remains.
+// scan asks for notifications of each folder, and then reports what it has. Where the system
+// allows no more of them, the poll remains.
 func (w *watch) scan(ctx context.Context) (more bool, err error) {
 	folder := folderOf(w.prefix)
 	for above := folder; ; above = path.Dir(above) {
@@ -134,8 +135,8 @@ func (w *watch) scan(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// report yields a key if its revision is another one than before. A file whose time is the same and
-// was long ago is not read.
+// report yields a key if its revision is another one than before. A file whose time is the same
+// and was long ago is not read.
 func (w *watch) report(key string, at time.Time) (more bool) {
 	before, known := w.seen[key]
 	if known && before.at.Equal(at) {

@@ -72,7 +72,7 @@ func (s *Store) write(ctx context.Context, key string, value []byte, name func(f
 		err = name(file, key)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		// Somebody has removed the folder since it was made durable.
+		// The folder has been removed since it was made durable.
 		s.durable.Clear()
 		if err = s.makeDurable(folder); err == nil {
 			err = name(file, key)

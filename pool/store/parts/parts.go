@@ -1,9 +1,10 @@
-// Package parts stores what is longer than a value of a store: the files of a loop, and long texts
-// of its journal.
+// Package parts stores what is longer than a value of a store: the files of a loop, and long
+// texts of its journal.
 //
-// A part is stored under its SHA-256, so a write that is repeated finds what the first one stored.
-// The value's own key is written last and only if it is absent: it names all parts and has the
-// SHA-256 over them, so there is either the whole or no key. What fits into one value has no parts.
+// A part is stored under its SHA-256, so a write that is repeated finds what the first one
+// stored. The value's own key is written last and only if it is absent: it names all parts and
+// has the SHA-256 over them, so there is either the whole or no key. What fits into one value has
+// no parts.
 package parts
 
 import (
@@ -36,9 +37,9 @@ type Header struct {
 	Parts  []string `json:"parts,omitempty"` // the SHA-256 of each, in hexadecimal
 }
 
-// Put stores what r has until its end, if the key is absent. With store.ErrExists the header is that
-// of what was to be stored; [Head] has the other's. After another error nobody knows whether the key
-// was written: Put it again.
+// Put stores what r has until its end, if the key is absent. With store.ErrExists the header is
+// that of what was to be stored; [Head] has the other's. After another error it is unknown
+// whether the key was written: Put it again.
 func Put(ctx context.Context, s store.Store, key string, r io.Reader) (Header, error) {
 	h := Header{Version: Version}
 	fail := func(err error) (Header, error) { return h, fmt.Errorf("store %s in parts: %w", key, err) }
@@ -81,7 +82,7 @@ func encode(h Header, rest []byte) []byte {
 	return append(append(head, '\n'), rest...)
 }
 
-// putPart stores a part under its hash. What stands there already is compared, and replaced where it
+// putPart stores a part under its hash. A part that exists is compared, and replaced where it
 // is damaged: a body may have been cut off before it was stored.
 func putPart(ctx context.Context, s store.Store, key string, part []byte) (id string, err error) {
 	id = hashOf(part)

@@ -32,8 +32,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open takes s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION&insecure=true&poll=5s. Without an
-// endpoint it is Amazon's. Credentials are those of the environment (AWS_ACCESS_KEY_ID,
+// Open takes s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION&insecure=true&poll=5s. Without
+// an endpoint it is Amazon's. Credentials are those of the environment (AWS_ACCESS_KEY_ID,
 // MINIO_ROOT_USER …), of ~/.aws/credentials, or of the machine's role.
 func Open(address *url.URL) (*Store, error) {
 	s := &Store{bucket: address.Host, poll: 5 * time.Second}
@@ -69,8 +69,8 @@ func Open(address *url.URL) (*Store, error) {
 	if s.transport, err = minio.DefaultTransport(options.Secure); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", address, err)
 	}
-	// A request on a connection that the server closes at that moment has an unknown outcome. Servers
-	// close those that were idle for 20 seconds or longer.
+	// A request on a connection that the server closes at that moment has an unknown outcome.
+	// Servers close those that were idle for 20 seconds or longer.
 	s.transport.IdleConnTimeout = 15 * time.Second
 	options.Transport = s.transport
 	options.Creds = credentials.NewChainCredentials([]credentials.Provider{

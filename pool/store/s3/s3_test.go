@@ -31,7 +31,7 @@ func open(address, parameters string) (*s3.Store, error) {
 	return s3.Open(u)
 }
 
-// A server is an S3 server in memory, behind a proxy.
+// A server is an S3 server in memory, after a proxy.
 type server struct {
 	*httptest.Server
 	// inside answers as the S3 server does.

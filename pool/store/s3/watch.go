@@ -14,8 +14,8 @@ import (
 const (
 	// pageKeys is how many keys an answer to a list has.
 	pageKeys = 1000
-	// listEach says at which polls a prefix that is a key as well is listed. At the others, only that
-	// key is asked for.
+	// listEach says at which polls a prefix that is a key as well is listed. At the others, only
+	// that key is asked for.
 	listEach = 12
 )
 

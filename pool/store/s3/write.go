@@ -37,8 +37,8 @@ func (s *Store) CompareAndSwap(ctx context.Context, key string, revision store.R
 	return next, nil
 }
 
-// write writes a key that has this revision, or, without one, that does not exist; else it returns
-// the error for a condition that does not hold.
+// write writes a key that has this revision, or, without one, that does not exist; else it
+// returns the error for a condition that does not hold.
 func (s *Store) write(ctx context.Context, key string, revision store.Revision, value []byte, refusal error) (store.Revision, error) {
 	if err := errors.Join(store.CheckKey(key), store.CheckValue(value), ctx.Err()); err != nil {
 		return "", err
@@ -72,15 +72,15 @@ func (s *Store) write(ctx context.Context, key string, revision store.Revision, 
 	return s.refused(ctx, key, id, certain, refusal)
 }
 
-// refused finds out whether a write was refused because of itself. It is not certain that nothing was
-// written if it may have been written by an attempt before, and been replaced since.
+// refused finds out whether a write was refused because of itself. It is not certain that nothing
+// was written if it may have been written by an attempt before, and been replaced since.
 func (s *Store) refused(ctx context.Context, key, id string, certain bool, refusal error) (store.Revision, error) {
-	entry, standing, err := s.read(ctx, key)
+	entry, found, err := s.read(ctx, key)
 	switch {
-	case err == nil && standing == id:
+	case err == nil && found == id:
 		return entry.Revision, nil
 	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return "", fmt.Errorf("it was refused, and what stands there cannot be read: %w", err)
+		return "", fmt.Errorf("it was refused, and the key cannot be read: %w", err)
 	case !certain:
 		return "", errors.New("it was refused, after an attempt that may have been successful")
 	}
@@ -107,8 +107,8 @@ func untilReady(ctx context.Context, request func() error) (certain bool, err er
 	}
 }
 
-// isBusy tells whether a request was refused because of others at the same time, and whether that is
-// sure: a proxy that answers for the server may have passed it on.
+// isBusy tells whether a request was refused because of others at the same time, and whether that
+// is sure: a proxy that answers for the server may have passed it on.
 func isBusy(err error) (busy, sure bool) {
 	answer := minio.ToErrorResponse(err)
 	switch answer.Code {

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
-// Bench measures what a host does all day: it writes a chunk of 64 KiB, reads it, rings a bell, and is
-// refused.
+// Bench measures what a host does all day: it writes a chunk of 64 KiB, reads it, wakes another,
+// and is refused.
 func Bench(b *testing.B, s store.Store) {
 	value := make([]byte, 64<<10)
 	if _, err := rand.Read(value); err != nil {
@@ -45,7 +45,7 @@ func Bench(b *testing.B, s store.Store) {
 	b.Run("Swap", func(b *testing.B) {
 		for b.Loop() {
 			var err error
-			if revision, err = s.CompareAndSwap(b.Context(), prefix+"/hosts/h/bell", revision, []byte("rings")); err != nil {
+			if revision, err = s.CompareAndSwap(b.Context(), prefix+"/hosts/h/wake", revision, []byte("rings")); err != nil {
 				b.Fatal(err)
 			}
 		}

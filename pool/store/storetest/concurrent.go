@@ -85,7 +85,7 @@ func noLostSwap(ctx context.Context, s *suite) error {
 	return holds(ctx, s.client(0), key, binary.BigEndian.AppendUint64(nil, clients*each))
 }
 
-// watch writes keys while another client watches them, and reads when it is told to.
+// watch writes keys while another client watches them, and reads what it reports.
 func watch(ctx context.Context, s *suite) error {
 	const writes = 30
 	ctx, cancel := context.WithCancel(ctx)
@@ -97,7 +97,7 @@ func watch(ctx context.Context, s *suite) error {
 	write := func() error {
 		var revision store.Revision
 		for n := range writes {
-			next, err := one.CompareAndSwap(ctx, s.prefix+"hosts/h/bell", revision, []byte{byte(n)})
+			next, err := one.CompareAndSwap(ctx, s.prefix+"hosts/h/wake", revision, []byte{byte(n)})
 			if err != nil {
 				return err
 			}
@@ -120,12 +120,12 @@ func watch(ctx context.Context, s *suite) error {
 		case !began:
 			began = true
 			go func() { written <- write() }()
-		case key != "" && key != s.prefix+"hosts/h/bell" && key != s.prefix+"hosts/h/a/b/last":
+		case key != "" && key != s.prefix+"hosts/h/wake" && key != s.prefix+"hosts/h/a/b/last":
 			return fmt.Errorf("a watch yields %q, which was not written or begins with something else", key)
 		}
-		for name, last := range map[string]byte{"bell": writes - 1, "a/b/last": 0} {
+		for name, last := range map[string]byte{"wake": writes - 1, "a/b/last": 0} {
 			if key != "" && key != s.prefix+"hosts/h/"+name {
-				continue // a change of this one has to be told of as well
+				continue // a change of this one has to be reported as well
 			}
 			entry, err := other.Get(ctx, s.prefix+"hosts/h/"+name)
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -133,9 +133,9 @@ func watch(ctx context.Context, s *suite) error {
 			}
 			seen[name] = seen[name] || err == nil && (len(entry.Value) == 0 || entry.Value[0] == last)
 		}
-		if seen["bell"] && seen["a/b/last"] {
+		if seen["wake"] && seen["a/b/last"] {
 			return <-written
 		}
 	}
-	return fmt.Errorf("the watch ended, or has never told of the last write: %w", ctx.Err())
+	return fmt.Errorf("the watch ended, or has never reported the last write: %w", ctx.Err())
 }

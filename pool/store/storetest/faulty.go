@@ -15,7 +15,7 @@ import (
 // ErrLost is the error of a call whose request or answer was lost.
 var ErrLost = errors.New("connection lost")
 
-// Faulty stands between a client and its engine. It loses requests and answers, delays them beyond
+// Faulty is between a client and its engine. It loses requests and answers, delays them beyond
 // the client's patience, and delivers them twice.
 type Faulty struct {
 	store.Store

@@ -33,8 +33,8 @@ const (
 func linearizable(ctx context.Context, s *suite, seed uint64, with disturbance) error {
 	h := &history{began: time.Now()}
 	var done atomic.Int64
-	// up is locked while the server is down. Calls that have begun by then are cut off, and no call
-	// begins, because all calls of a history would be over before the server is back.
+	// up is locked while the server is down. Calls that have begun by then are cut off, and no
+	// call begins, because all calls of a history would be over before the server is back.
 	var up sync.RWMutex
 	var proxy *Proxy
 	if with.cuts {
@@ -188,7 +188,7 @@ func (w *writer) list(ctx context.Context) bool {
 	return true
 }
 
-// An operation is a call and its answer. Values are unique, so a value stands for its revision.
+// An operation is a call and its answer. Values are unique, so a value means its revision.
 type operation struct {
 	client    int
 	kind      string // put, swap, get or list
@@ -233,7 +233,7 @@ func (h *history) add(o operation) {
 	h.all = append(h.all, o)
 }
 
-// keys returns all keys that somebody has written or read.
+// keys returns all keys that a writer has written or read.
 func (h *history) keys() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -270,14 +270,14 @@ func (h *history) check() error {
 		}
 		for _, key := range l.listed {
 			if _, known := ofKey[key]; !known {
-				return fmt.Errorf("a list has the key %q, which nobody has written", key)
+				return fmt.Errorf("a list has the key %q, which no client has written", key)
 			}
 		}
 	}
 	return nil
 }
 
-// checkValues finds values that nobody has written, and revisions of more than one write.
+// checkValues finds values that no client has written, and revisions of more than one write.
 func checkValues(operations []operation) error {
 	written := map[string]bool{}
 	for _, o := range operations {
@@ -291,7 +291,7 @@ func checkValues(operations []operation) error {
 			continue
 		}
 		if !written[o.value] {
-			return fmt.Errorf("a value of %d bytes was read that nobody has written: %.60q", len(o.value), o.value)
+			return fmt.Errorf("a value of %d bytes was read that no client has written: %.60q", len(o.value), o.value)
 		}
 		if value, known := revisions[o.revision]; known && value != o.value {
 			return fmt.Errorf("the revision %s is of two values: %.20q and %.20q", o.revision, value, o.value)
@@ -304,8 +304,8 @@ func checkValues(operations []operation) error {
 	return nil
 }
 
-// checkLists finds lists without a key that existed before, and with one that nobody had written.
-// No key is ever removed.
+// checkLists finds lists without a key that existed before, and with one that no client had
+// written. No key is ever removed.
 func checkLists(key string, operations, lists []operation) error {
 	exists, begun := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, o := range operations {
@@ -322,7 +322,7 @@ func checkLists(key string, operations, lists []operation) error {
 			return fmt.Errorf("the list of client %d at %d µs leaves the key out, which existed at %d µs", l.client, l.call/1000, exists/1000)
 		}
 		if has && l.end < begun {
-			return fmt.Errorf("the list of client %d at %d µs has the key, which nobody had written", l.client, l.call/1000)
+			return fmt.Errorf("the list of client %d at %d µs has the key, which no client had written", l.client, l.call/1000)
 		}
 	}
 	return nil
@@ -338,8 +338,8 @@ func checkOrder(operations []operation) error {
 	}
 	var all []porcupine.Operation
 	for _, o := range operations {
-		// A write whose value was not even read at the end had no effect: to be replaced, it would
-		// have to have been read. Each open operation less halves the time of the check.
+		// A write whose value was not even read at the end had no effect: to be replaced, it
+		// would have to have been read. Each open operation less halves the time of the check.
 		if o.outcome != unknown || seen[o.value] {
 			all = append(all, porcupine.Operation{ClientId: o.client, Input: o, Call: o.call, Return: o.end})
 		}

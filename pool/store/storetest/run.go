@@ -30,13 +30,13 @@ const clients = 8
 type Engine struct {
 	// Open returns a client with a connection of its own, which the suite closes.
 	Open func(testing.TB) store.Store
-	// Keys is how many keys a long list has: more than fit into one answer. 0 stands for 60.
+	// Keys is how many keys a long list has: more than fit into one answer. 0 means 60.
 	Keys int
-	// Kill ends the server as kill -9 does, and starts it with what it has stored. It is nil where
-	// there is no server.
+	// Kill ends the server as kill -9 does, and starts it with what it has stored. It is nil
+	// where there is no server.
 	Kill func(testing.TB)
-	// Address is that of a server on TCP, and OpenAt opens a client that connects to another address,
-	// from where all is passed on to it until the connection is cut. Both may be absent.
+	// Address is that of a server on TCP, and OpenAt opens a client that connects to another
+	// address, from where all is passed on to it until the connection is cut. Both may be absent.
 	Address string
 	OpenAt  func(ctx context.Context, address string) (store.Store, error)
 }

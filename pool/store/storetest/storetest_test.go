@@ -47,7 +47,8 @@ const (
 	ignoresContext      defect = "ignores the context"
 )
 
-// memory is an engine with at most one defect. Some kinds of behaviour happen at each third write.
+// memory is an engine with at most one defect. Some kinds of behaviour happen at each third
+// write.
 type memory struct {
 	defect  defect
 	mu      sync.Mutex
@@ -261,7 +262,8 @@ func TestBrokenEnginesAreFound(t *testing.T) {
 	}
 }
 
-// TestHistoriesFindDefects leaves the simple promises out: under load, only a history shows a race.
+// TestHistoriesFindDefects leaves the simple promises out: under load, only a history shows a
+// race.
 func TestHistoriesFindDefects(t *testing.T) {
 	for _, d := range []defect{
 		putOverwrites, putSaysDone, putRaces, ownPutExists, swapIgnoresRevision, swapRaces, swapDropped, answersEarly, readsOldValue,
