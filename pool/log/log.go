@@ -23,7 +23,10 @@ type Log struct {
 	Tail   decide.Tail
 	Chunks int // that are there, also damaged ones
 	// Claim is the chunk with which the host of the tail has begun, as far as it can be read.
-	Claim   chunk.Header
+	Claim chunk.Header
+	From  string // the host before that
+	// Sealed has the last event of each epoch that is over.
+	Sealed  map[uint64]event.Seq
 	Damages []Damage
 }
 
@@ -76,7 +79,7 @@ type stored struct {
 // asks the [Log] for it. An error is one of the store, of each, or of a chunk that a newer program
 // wrote.
 func (r *Reader) Read(ctx context.Context, each func(h chunk.Header, lines []byte) error) (l Log, err error) {
-	l.Tail.Loop = r.Loop
+	l.Tail.Loop, l.Sealed = r.Loop, map[uint64]event.Seq{}
 	if err := r.list(ctx); err != nil {
 		return l, err
 	}
@@ -85,7 +88,8 @@ func (r *Reader) Read(ctx context.Context, each func(h chunk.Header, lines []byt
 		return l, fmt.Errorf("loop %s: %w", r.Loop, ErrNone)
 	}
 	for n := uint64(0); n < r.after; n = l.Tail.Next {
-		c, why, err := r.judge(ctx, l.Tail, n)
+		before := l.Tail
+		c, why, err := r.judge(ctx, before, n)
 		if err != nil {
 			return l, err
 		}
@@ -96,7 +100,7 @@ func (r *Reader) Read(ctx context.Context, each func(h chunk.Header, lines []byt
 			return l, err
 		}
 		if h.Epoch > l.Claim.Epoch {
-			l.Claim = h
+			l.Claim, l.From, l.Sealed[before.Epoch] = h, before.Host, before.Last
 		}
 		if h.Last > 0 {
 			if err := each(h, lines); err != nil {

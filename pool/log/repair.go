@@ -45,7 +45,7 @@ func (r *Reader) repair(ctx context.Context, d Damage) (note Repair, lines []byt
 	if r.Repair != nil {
 		note, lines, err = r.Repair(d)
 	} else {
-		note, lines, err = readRepair(ctx, r.Store, r.Loop, d.First)
+		note, lines, err = Stored(ctx, r.Store, r.Loop, d.First)
 	}
 	if err != nil || note.Version == 0 {
 		return Repair{}, nil, err
@@ -67,7 +67,8 @@ func firstLines(lines []byte, n uint64) []byte {
 	return lines[:end]
 }
 
-func readRepair(ctx context.Context, s store.Store, loop string, n uint64) (note Repair, lines []byte, err error) {
+// Stored returns the repair of a chunk that the store has; one without version if there is none.
+func Stored(ctx context.Context, s store.Store, loop string, n uint64) (note Repair, lines []byte, err error) {
 	var packed bytes.Buffer
 	_, err = parts.Get(ctx, s, keys.Repair(loop, n), &packed)
 	if errors.Is(err, store.ErrNotFound) {

@@ -13,6 +13,8 @@ import (
 // commands has a line for each command, in the order of the help; each is a file of its own.
 type commands struct {
 	Mirror mirrorCommand `cmd:"" help:"Copy the journals of this host's loops into the pool, and bring commands from there."`
+	Take   takeCommand   `cmd:"" help:"Take over a loop whose host is dead, and resume it here."`
+	Check  checkCommand  `cmd:"" help:"Read and verify all that the pool stores, and repair it from the journals of this host."`
 }
 
 func main() {
