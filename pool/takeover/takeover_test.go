@@ -3,17 +3,25 @@
 package takeover_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/pooltest"
+	"github.com/ralph-loop/ralph/pool/store/dir"
 	"github.com/ralph-loop/ralph/pool/takeover"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -48,17 +56,17 @@ func begin(t *testing.T) scene {
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.mill.Run(s.project, "ralph", "start", "--detach", "--name", "demo", "-m", "9", "-p", "do it", "--agent", "./agent.sh", "--protocol", "text")
+	s.mill.Run(s.project, "ralph", "start", "demo", "--detach", "-m", "9", "-p", "do it", "--agent", "./agent.sh", "--protocol", "text")
 	writer := open(t, gate) // iteration 3 is there
 	s.mill.Run(s.project, "ralph-pool", "mirror", "--all", "--once")
 	writer.Close()
 	writer = open(t, gate) // iteration 4
 	folder := filepath.Join(s.project, ".ralph", "demo")
-	live, err := registry.Probe(folder)
-	if err != nil || !live.Alive {
-		t.Fatalf("the runner is %+v: %v", live, err)
+	runner, err := registry.Probe(folder)
+	if err != nil || !runner.Alive {
+		t.Fatalf("the runner is %+v: %v", runner, err)
 	}
-	if err := syscall.Kill(live.PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(runner.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	writer.Close()
@@ -126,6 +134,14 @@ func TestHostIsGone(t *testing.T) {
 	if err == nil || !strings.Contains(out, "--trust") {
 		t.Fatalf("nobody was asked: %v: %s", err, out)
 	}
+	pool, err := dir.Open(s.pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beat := live.Cell{Key: keys.Beat("mill")}
+	if err := beat.Put(t.Context(), pool, 0, live.Beat{Version: 1, Host: "mill", At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
 	out, err = s.kiln.Try(s.kiln.Dir, "ralph-pool", "take", "demo", "--trust", "--json")
 	if err == nil || !strings.Contains(out, "host mill was heard of") || !strings.Contains(out, "--now") {
 		t.Fatalf("a host that was heard of lost its loop: %v: %s", err, out)
@@ -168,5 +184,58 @@ func TestHostIsGone(t *testing.T) {
 	out, err = s.mill.Try(s.mill.Dir, "ralph-pool", "take", "demo", "--trust", "--now")
 	if err == nil || !strings.Contains(out, "it has ended") {
 		t.Errorf("a loop that has ended was taken: %v: %s", err, out)
+	}
+}
+
+// killAt runs a take-over, and kills it when it prints a line.
+func killAt(t *testing.T, s scene, text string) {
+	t.Helper()
+	command := exec.Command("ralph-pool", "take", "demo", "--trust", "--now")
+	command.Dir, command.Env = s.kiln.Dir, s.kiln.Environ()
+	out, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for lines := bufio.NewScanner(out); !found && lines.Scan(); {
+		found = strings.Contains(lines.Text(), text)
+	}
+	if !found {
+		t.Errorf("it never printed %q", text)
+	}
+	_ = command.Process.Kill() // it may have ended
+	_ = command.Wait()
+	// A program that it has started may go on, and has its lock.
+	lock, err := os.OpenFile(filepath.Join(s.kiln.Home, "pool", "take", s.loop+".lock"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKilledTakeOverGoesOn(t *testing.T) {
+	s := begin(t)
+	for _, step := range []string{"reading the log", "files of tree", "claiming", "making a work tree", "bringing the history", "resuming it"} {
+		killAt(t, s, step)
+	}
+	got := taken(t, s.kiln.Run(s.kiln.Dir, "ralph-pool", "take", "demo", "--trust", "--now", "--json"))
+	if got.Epoch != 2 || !got.Running {
+		t.Errorf("taken: %+v", got)
+	}
+	awaitEnd(t, filepath.Join(got.Project, ".ralph", "demo"))
+	s.kiln.Run(got.Project, "ralph", "journal", "verify", "demo")
+	s.kiln.Run(s.kiln.Dir, "ralph-pool", "mirror", "--once")
+	out := s.kiln.Run(s.kiln.Dir, "ralph-pool", "check", "--json")
+	if !strings.Contains(out, `"verified":true`) || !strings.Contains(out, `"epoch":2`) {
+		t.Errorf("check: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(s.kiln.Home, "pool", "take", s.loop+".json")); err == nil {
+		t.Error("the record is still there")
 	}
 }
