@@ -38,7 +38,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface pool smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface pool smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -85,6 +85,9 @@ sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash 
 	@mkdir -p bin && rm -f bin/sim.txt
 	$(GO) test ./internal/core/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.first=$(FIRST) -sim.table=$(CURDIR)/bin/sim.txt
 	@cat bin/sim.txt
+
+night: ## SEEDS=1000 simulated runs of hosts that share a loop, from seed FIRST=1 on
+	cd pool && $(GO) test ./night -run 'TestNight$$' -count=1 -v -timeout 60m -args -night.seeds=$(SEEDS) -night.first=$(FIRST)
 
 lost: ## SEQUENCES=2000 of verbs, effects, persons and kill -9 on repositories of all kinds: nothing is lost; SEED=n begins elsewhere
 	$(GO) test ./cmd/ralph -run TestNothingIsLost -count=1 -timeout 60m -args -lost.sequences=$(SEQUENCES) $(if $(SEED),-lost.first=$(SEED)0000)

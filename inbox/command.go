@@ -41,6 +41,7 @@ const (
 	Ask      = event.CommandAsk
 	Answer   = event.CommandAnswer
 	TakeBack = event.CommandWithdraw
+	Fence    = event.CommandFence
 )
 
 // Limits of questions and answers, in bytes but for MaxChoices.
@@ -49,6 +50,7 @@ const (
 	MaxChoices  = 16
 	MaxChoice   = 200
 	MaxAnswer   = 8000
+	maxHost     = 255
 )
 
 // Command is what a person or a program asks of a loop.
@@ -66,6 +68,10 @@ type Command struct {
 	Choices  []string `json:"choices,omitempty"`
 	Blocks   bool     `json:"blocks,omitempty"`   // of an Ask: the work is not done without an answer
 	Question int      `json:"question,omitempty"` // of an Answer: the number of the question, from 1
+	Host     string   `json:"host,omitempty"`     // of a Fence: which has the loop
+	// Epoch is that of a Fence: under which Host has the loop. For any other command it is the one
+	// that the sender saw, or 0: after a take-over the loop refuses the command.
+	Epoch uint64 `json:"epoch,omitempty"`
 	// Process is the process that dropped it, then those that it descended from, its parent first;
 	// empty where that is not known.
 	Process []Process `json:"process,omitempty"`
@@ -97,7 +103,8 @@ type wire struct {
 }
 
 // Check reports what Command c lacks for its kind: Steer, FollowUp, Ask and Answer need a Text, Set
-// a Key, and Answer a Question. It checks the limits of questions and answers, but not ID and At.
+// a Key, Answer a Question, and Fence a Host and an Epoch. It checks the limits of questions and
+// answers, but not ID and At.
 func (c Command) Check() error {
 	switch {
 	case !slices.Contains(event.CommandKinds, c.Kind):
@@ -110,6 +117,8 @@ func (c Command) Check() error {
 		return c.checkAsk()
 	case c.Kind == Answer:
 		return c.checkAnswer()
+	case c.Kind == Fence && (c.Host == "" || len(c.Host) > maxHost || c.Epoch < 2):
+		return fmt.Errorf("fence without a host, or without an epoch above 1")
 	}
 	return nil
 }
@@ -144,7 +153,7 @@ func (c Command) checkAnswer() error {
 
 // encode returns the content of the file of c.
 func encode(c Command) ([]byte, error) {
-	for _, s := range append([]string{c.From, c.Text, c.Key, c.Value}, c.Choices...) {
+	for _, s := range append([]string{c.From, c.Text, c.Key, c.Value, c.Host}, c.Choices...) {
 		if !utf8.ValidString(s) {
 			return nil, errNotUTF8 // encoding/json would change it silently
 		}

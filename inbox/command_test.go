@@ -33,6 +33,10 @@ func TestDecode(t *testing.T) {
 		{"a steer without text is refused", `{"v":1,"id":"` + anID + `","kind":"steer","text":" \n"}`, "without text"},
 		{"a follow-up without text is refused", `{"v":1,"id":"` + anID + `","kind":"follow-up"}`, "without text"},
 		{"a set without key is refused", `{"v":1,"id":"` + anID + `","kind":"set","value":"3"}`, "without key"},
+		{"a fence names a host and an epoch", `{"v":1,"id":"` + anID + `","kind":"fence","host":"kiln","epoch":2}`, ""},
+		{"a fence without host is refused", `{"v":1,"id":"` + anID + `","kind":"fence","epoch":2}`, "without a host"},
+		{"a fence of the first host is refused", `{"v":1,"id":"` + anID + `","kind":"fence","host":"kiln","epoch":1}`, "epoch above 1"},
+		{"an epoch below 0 is refused", `{"v":1,"id":"` + anID + `","kind":"stop","epoch":-1}`, "not a command"},
 		{"bytes that are not UTF-8 are refused", `{"v":1,"id":"` + anID + `","kind":"steer","text":"` + "\xff" + `"}`, "UTF-8"},
 		{"JSON nested without end is refused", strings.Repeat("[", MaxSize/2), "not a command"},
 	} {

@@ -46,6 +46,11 @@
 //	{"v":1,"id":"01JD…","kind":"ask","from":"agent","text":"Postgres or SQLite?","choices":["postgres","sqlite"],"blocks":true}
 //	{"v":1,"id":"01JD…","kind":"answer","from":"cli:ada@mill","question":3,"text":"postgres"}
 //
+// A command that comes through a pool may name the epoch that its sender saw: after a take-over the
+// loop refuses it. A fence names the host that has the loop, and its epoch:
+//
+//	{"v":1,"id":"01JD…","kind":"fence","from":"pool:mill","host":"kiln","epoch":2}
+//
 // v, id and kind are required, and what the kind needs; see Kind. Readers ignore keys they do not
 // know; a changed meaning gets a new v. A writer without this package writes under a name that
 // begins with a dot, then renames: only a complete file may have the name of an id.

@@ -34,7 +34,7 @@ func (g Group) Compare(other Group) int {
 
 func groupOf(s *registry.Status) Group {
 	switch {
-	case s.Gone:
+	case s.Gone, s.Head.ContinuesOn != "" && !s.Live.Alive && s.Err == nil:
 		return Over
 	case !s.Live.Alive && s.Err == nil && s.Dismissed > 0 && s.Head.Seq <= s.Dismissed:
 		return Over
@@ -119,7 +119,7 @@ func (v *View) found() {
 	}
 	v.Agent = cmp.Or(v.Agent, s.Agent)
 	// An agent may have written state.json.
-	for _, text := range []*string{(*string)(&v.Status), &v.Reason, &v.Agent, &v.Waiting, &v.Pending, &v.Host} {
+	for _, text := range []*string{(*string)(&v.Status), &v.Reason, &v.Agent, &v.Waiting, &v.Pending, &v.Host, &v.ContinuesOn} {
 		*text = clean.Text(*text)
 	}
 	v.Alive, v.Died, v.Gone = s.Live.Alive, s.Died, s.Gone

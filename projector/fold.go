@@ -42,7 +42,7 @@ func identityOf(s *loopstate.State) Identity {
 	life := &s.Lifecycle
 	i := Identity{
 		ID: life.ID, Name: life.Name, Dir: life.Dir, Project: life.Project, Host: life.Host, Started: life.Started, Resumed: life.Resumed,
-		Task: Task{File: life.Task.File},
+		Task: Task{File: life.Task.File}, Epoch: s.Ownership.Moved,
 	}
 	if text := life.Task.Text; text != nil {
 		i.Task.Text = units.Cut(text.Text, taskMost)
@@ -265,6 +265,8 @@ func (v *View) state() string {
 		return "unreadable"
 	case v.Gone:
 		return "gone"
+	case v.ContinuesOn != "":
+		return "continues on " + v.ContinuesOn
 	case v.Died:
 		return "died"
 	case v.Pending == "":
@@ -281,6 +283,8 @@ func (v *View) nextStep() string {
 	switch {
 	case v.Gone, v.Error != "":
 		return ""
+	case v.ContinuesOn != "":
+		return fmt.Sprintf("'ralph pool take %s' brings it back", v.Name)
 	case v.Died:
 		return fmt.Sprintf("'ralph start %s --resume' resumes it", v.Name)
 	case v.Ended != nil:

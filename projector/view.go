@@ -73,7 +73,10 @@ type Identity struct {
 	Host    string    `json:"host"`
 	Started time.Time `json:"started,omitzero"`
 	Resumed int       `json:"resumed,omitempty"` // how many runners resumed it
-	Task    Task      `json:"task,omitzero"`
+	// Epoch counts the hosts of a pool that have had the loop, up to this one; 0 if it was never
+	// moved within a pool.
+	Epoch uint64 `json:"epoch,omitempty"`
+	Task  Task   `json:"task,omitzero"`
 }
 
 // Task is what the loop is to do: the beginning of its prompt, or the file with it.

@@ -140,3 +140,24 @@ func TestNextSteps(t *testing.T) {
 		t.Errorf("%+v", died.Situation)
 	}
 }
+
+// A loop that went to another host of a pool has not died, whatever its last record is, and needs
+// no person.
+func TestViewOfFencedLoop(t *testing.T) {
+	began, fenced := event.LoopStarted{Name: "night"}, event.LoopFenced{Host: "ki\x1b[2Jln", Epoch: 2}
+	completed := event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}
+	for name, events := range map[string][]event.Payload{
+		"killed after the fence": {began, event.Decided{Do: event.DoBegin, Iteration: 1}, event.QuestionAsked{Number: 1, Text: "Tabs?"}, fenced},
+		"ended":                  {began, fenced, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonFenced}},
+		"had completed here":     {began, completed, fenced},
+	} {
+		v := fold(t, events...).ViewOf(registry.Status{Entry: registry.Entry{Name: "night"}})
+		if v.State != "continues on kiln" || v.Died || v.Group != projector.Over || v.NextStep != "'ralph pool take night' brings it back" {
+			t.Errorf("%s: %+v, %+v", name, v.Situation, v.Summary)
+		}
+	}
+	moved := fold(t, began, event.LoopMoved{Host: "kiln", From: "mill", Epoch: 3}, event.LoopResumed{}).View()
+	if moved.Epoch != 3 || moved.ContinuesOn != "" {
+		t.Errorf("after a take-over: epoch %d, on %q", moved.Epoch, moved.ContinuesOn)
+	}
+}

@@ -38,6 +38,8 @@ type Summary struct {
 	Questions int `json:"openQuestions,omitempty"`
 	// the number of the one that the loop waits for; 0 if it waits for none
 	Awaited int `json:"awaitedQuestion,omitempty"`
+	// the host of the pool that has the loop now, if that is not this one
+	ContinuesOn string `json:"continuesOn,omitempty"`
 }
 
 // stateFile is the name of the projection in a loop's folder that begins with the Summary.

@@ -39,6 +39,7 @@ var deeds = map[string]func(v verb) deed{
 	"journal repair": func(verb) deed { return deed{what: "journal repair"} },
 	"kill":           func(v verb) deed { return deed{"kill", true, v.(*killVerb).Name} },
 	"stop":           func(v verb) deed { s := v.(*stopVerb); return deed{"stop", !s.All, s.Name} },
+	"fence":          func(verb) deed { return deed{what: "fence"} },
 	"run":            func(v verb) deed { return person("--trust", v.(*runVerb).Trust) },
 	"start":          func(v verb) deed { return startDeed(v.(*startVerb)) },
 }

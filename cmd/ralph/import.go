@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/verb/moving"
 )
 
@@ -14,7 +15,11 @@ type importVerb struct {
 	cli.Placed
 	File string `arg:"" complete:"file" help:"A file of 'ralph export'."`
 	Into string `placeholder:"DIR" help:"Make a work tree in this new folder, with the files as they were; without it, the loop becomes one of the current project, whose files stay as they are."`
-	JSON bool   `help:"Print where the loop is as JSON."`
+	// Of a take-over in a pool: the loop comes with its epoch, or not at all.
+	Epoch uint64 `and:"claim" placeholder:"E" help:"For a pool: the epoch under which this host has taken the loop over."`
+	Host  string `and:"claim" placeholder:"H" help:"For a pool: the name of this host."`
+	From  string `and:"claim" placeholder:"G" help:"For a pool: the name of the host that had the loop."`
+	JSON  bool   `help:"Print where the loop is as JSON."`
 }
 
 // Help shows examples.
@@ -24,7 +29,11 @@ func (importVerb) Help() string {
 
 // Run unpacks an exported loop, which can be resumed then.
 func (v *importVerb) Run(e *cli.Env) error {
-	done, err := moving.Import(context.Background(), e, v.File, v.Into)
+	var claim *fence.Claim
+	if v.Epoch > 0 {
+		claim = &fence.Claim{Epoch: v.Epoch, Host: v.Host, From: v.From}
+	}
+	done, err := moving.Import(context.Background(), e, v.File, v.Into, claim)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 const order = "start attach list steer answer stop status why report review diff blame init doctor plan holdout " +
 	"trust run follow-up withdraw pause resume set kill logs replay merge fleet fork rollback prove " +
 	"dismiss clean archive export " +
-	"import notify service plugin web guard help journal mcp acp completion man rehearse version ask wait " +
+	"import fence notify service plugin web guard help journal mcp acp completion man rehearse version ask wait " +
 	"blocked hook session complete fleet-agent inside runner"
 
 // features are the parts of the complete program that its core, built with the tag ralph_core, does
@@ -61,6 +61,8 @@ func core() cli.Commands {
 		{Name: "resume", Help: "Let a paused loop continue.", Group: cli.Sometimes, Verb: func() any { return new(resumeVerb) }},
 		{Name: "set", Help: "Change a setting of a running loop.", Group: cli.Sometimes, Verb: func() any { return new(setVerb) }},
 		{Name: "kill", Help: "End a loop and its agent at once.", Group: cli.Sometimes, Verb: func() any { return new(killVerb) }},
+		{Name: "fence", Help: "For a pool: end a loop that another host has, and keep it from being resumed here.", Group: cli.Machines,
+			Verb: func() any { return new(fenceVerb) }},
 		{Name: "logs", Help: "Print the events of a loop.", Group: cli.Sometimes, Verb: func() any { return new(logsVerb) }},
 		{Name: "merge", Help: "Merge the branch of a loop's worktree, once its guardrails pass on the result.",
 			Group: cli.Sometimes, Verb: func() any { return new(mergeVerb) }},

@@ -16,6 +16,7 @@
 //	agent.go      settings to an agent's session; probe.go asks its program for abilities
 //	commands.go   guardrails, version control, and their environment
 //	resume.go     what a resumed loop keeps; refused.go: a resume that leads to nothing
+//	pool.go       which host of a pool has the loop
 //	diskfull.go   an end without a journal; vanished.go as well
 //	worktree.go   one loop per work tree
 //	sandbox.go    what the agent may do; schedule.go: what an iteration may wait for

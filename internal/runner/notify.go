@@ -236,6 +236,9 @@ func (n *notifier) message(e event.Event, s *loopstate.State) (notify.Message, b
 		if err != nil {
 			return m, false
 		}
+		if p.Reason == event.ReasonFenced {
+			return m, false // it goes on elsewhere, and says there what becomes of it
+		}
 		m.Occasion, m.Title, m.Text = notify.Ended, fmt.Sprintf("%s %s", r.Name, p.Status), p.Explained()
 		m.Status, m.Reason = p.Status.String(), string(p.Reason)
 		if p.Strength != nil {

@@ -47,6 +47,9 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.refuseFenced(&state); err != nil {
+		return nil, err
+	}
 	var checkpoint []byte
 	iteration := 1 // a new loop's first segment is its first iteration's
 	if state.Begun() {
@@ -175,6 +178,10 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 // decision that has to be: before it, nothing is done that cannot be repeated.
 func (r *runner) begin(state *loopstate.State, rules event.Rules, resumed event.LoopResumed) error {
 	var first event.Payload = resumed
+	moved, err := r.moved(state)
+	if err != nil {
+		return err
+	}
 	if !state.Begun() {
 		task, err := r.source()
 		if err != nil {
@@ -189,7 +196,7 @@ func (r *runner) begin(state *loopstate.State, rules event.Rules, resumed event.
 		// for the next attempt to resume.
 		return err
 	}
-	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
+	events, err := r.writer.Append(append(moved, event.Encode(first, "loop")))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func (r *runner) received(c *inbox.Command) event.CommandReceived {
 	p := event.CommandReceived{
 		ID: c.ID, Kind: c.Kind, From: policy.Sender(c.From), Text: c.Text, Key: c.Key, Val: c.Value,
 		Choices: c.Choices, Blocks: c.Blocks, Question: c.Question,
+		Host: c.Host, Epoch: c.Epoch,
 	}
 	line, doubt := lineOf(c.Process)
 	p.Origin, p.Loop = r.origin(line)

@@ -190,6 +190,11 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	cancel()
 	close(r.driverDone)
 	left := r.closeExecutor()
+	if to := r.driver.Engine.State().Ownership.Fenced; to != nil { // the record is durable
+		if err := writeFence(r.Dir, *to, r.clock()); err != nil {
+			r.warn(err)
+		}
+	}
 	r.closeSandbox()
 	awake()
 	readers.Wait()

@@ -8,6 +8,8 @@ func (LoopUnpaused) EventType() Type         { return TypeLoopUnpaused }
 func (LoopWaiting) EventType() Type          { return TypeLoopWaiting }
 func (LoopWaited) EventType() Type           { return TypeLoopWaited }
 func (LoopEnded) EventType() Type            { return TypeLoopEnded }
+func (LoopFenced) EventType() Type           { return TypeLoopFenced }
+func (LoopMoved) EventType() Type            { return TypeLoopMoved }
 func (SegmentOpened) EventType() Type        { return TypeSegmentOpened }
 func (SegmentSealed) EventType() Type        { return TypeSegmentSealed }
 func (IterationStarted) EventType() Type     { return TypeIterationStarted }
@@ -101,6 +103,8 @@ var catalogue = []entry{
 	entryOf[LoopWaiting](),
 	entryOf[LoopWaited](),
 	entryOf[LoopEnded](),
+	entryOf[LoopFenced](),
+	entryOf[LoopMoved](),
 	entryOf[SegmentOpened](),
 	entryOf[SegmentSealed](),
 	entryOf[IterationStarted](),

@@ -18,13 +18,14 @@ const (
 	CommandAsk      CommandKind = "ask"       // from the agent: ask a person Text and work on; Choices are answers; with Blocks the work needs one
 	CommandAnswer   CommandKind = "answer"    // answer question number Question with Text, which is given to the agent as a steer is
 	CommandWithdraw CommandKind = "withdraw"  // take back the message with the id Key, else the sender's last one, unless the agent has it
+	CommandFence    CommandKind = "fence"     // Host has the loop under Epoch: record nothing more, and end the agent's processes and the loop at once
 )
 
 // CommandKinds is the closed list.
 var CommandKinds = []CommandKind{
 	CommandSteer, CommandFollowUp, CommandStop, CommandStopNow, CommandPause,
 	CommandResume, CommandSet, CommandKill, CommandWait, CommandBlocked,
-	CommandAsk, CommandAnswer, CommandWithdraw,
+	CommandAsk, CommandAnswer, CommandWithdraw, CommandFence,
 }
 
 // FromAgent is the sender of a command of the loop's own agent; its name may follow after a colon.

@@ -321,6 +321,11 @@ type CommandReceived struct {
 	Blocks  bool     `json:"blocks,omitempty"` // of an ask: the work is not done without an answer
 	// of an answer: the number of the question
 	Question int `json:"question,omitempty"`
+	// of a fence: the host that has the loop
+	Host string `json:"host,omitempty"`
+	// of a fence: under which epoch it has it; of any other command: the one that its sender saw, 0
+	// for any
+	Epoch uint64 `json:"epoch,omitempty"`
 	// person, agent, outer-agent, other-agent or unknown: what the kernel said of the process that
 	// dropped it
 	Origin Origin `json:"origin,omitempty"`

@@ -29,6 +29,7 @@ const (
 	ReasonStop        Reason = "stop"        // a person asked it to stop
 	ReasonKill        Reason = "kill"        // a person killed it
 	ReasonInterrupt   Reason = "interrupt"   // a signal in the foreground
+	ReasonFenced      Reason = "fenced"      // another host of the pool has the loop
 )
 
 // ParseReason returns the reason of that name.
@@ -38,7 +39,7 @@ func ParseReason(text string) (Reason, error) {
 		ReasonCost, ReasonTokens, ReasonDuration, ReasonRestarts, ReasonConfig,
 		ReasonAgent, ReasonEnvironment, ReasonDisk, ReasonFault, ReasonAuth,
 		ReasonQuota, ReasonOutage, ReasonBreaker, ReasonBlocked, ReasonWait,
-		ReasonStop, ReasonKill, ReasonInterrupt)
+		ReasonStop, ReasonKill, ReasonInterrupt, ReasonFenced)
 }
 
 // Exit codes of ralph: the one list of them.
@@ -48,6 +49,7 @@ const (
 	ExitUsage       = 2   // configuration or usage
 	ExitFailed      = 3   // failed
 	ExitPerson      = 4   // needs a person
+	ExitFenced      = 6   // another host of the pool has the loop
 	ExitInterrupted = 130 // interrupted or stopped by the user
 )
 
@@ -56,7 +58,7 @@ func (r Reason) Status() Status {
 	switch r.ExitCode() {
 	case ExitCompleted:
 		return StatusCompleted
-	case ExitLimit, ExitInterrupted:
+	case ExitLimit, ExitInterrupted, ExitFenced:
 		return StatusStopped
 	}
 	if r == ReasonBlocked || r == ReasonWait {
@@ -91,6 +93,8 @@ func (r Reason) ExitCode() int {
 		return ExitPerson
 	case ReasonStop, ReasonKill, ReasonInterrupt:
 		return ExitInterrupted
+	case ReasonFenced:
+		return ExitFenced
 	}
 	return ExitFailed
 }

@@ -13,6 +13,8 @@ const (
 	TypeLoopWaiting    Type = "loop.waiting"
 	TypeLoopWaited     Type = "loop.waited"
 	TypeLoopEnded      Type = "loop.ended"
+	TypeLoopFenced     Type = "loop.fenced"
+	TypeLoopMoved      Type = "loop.moved"
 
 	TypeSegmentOpened Type = "segment.opened"
 	TypeSegmentSealed Type = "segment.sealed"

@@ -49,7 +49,7 @@ const quiet = new Set(
 	(
 		"segment.opened segment.sealed decided loop.waited agent.started agent.used agent.planned agent.asked agent.noticed " +
 		"agent.parked agent.finished folder.inspected repo.inspected guardrail.snapshotted guardrail.started iteration.checked " +
-		"completion.claimed stories.read clock.jumped command.delivered repo.unreadable timer.fired notification.sent agent.quota agent.held loop.held schedule.observed " +
+		"completion.claimed stories.read clock.jumped command.delivered repo.unreadable timer.fired notification.sent agent.quota agent.held loop.held loop.fenced loop.moved schedule.observed " +
 		"command.withdrawn holdout.ended holdout.checked proof.tried proof.ended fleet.opened fleet.observed fleet.decided"
 	).split(" "),
 );

@@ -83,10 +83,12 @@ func (h *host) step(p *process) {
 			w.note("%s hears that %s has the loop under epoch %d", h.name, step.Host, step.Epoch)
 		}
 		h.later(p, w.span(0, fenceTakes), func() {
-			h.fence(f)
-			h.core.Fenced()
-			w.Fences++
-			w.Slowest = max(w.Slowest, w.now-h.told)
+			if h.folder == f { // else the host has the loop again, under a higher epoch than that of this fence
+				h.fence(f)
+				h.core.Fenced()
+				w.Fences++
+				w.Slowest = max(w.Slowest, w.now-h.told)
+			}
 			again()
 		})
 	case decide.Stop:

@@ -98,6 +98,14 @@ func loopEnded(p event.LoopEnded, k Known) Phrase {
 	return Phrase{tone, k.named(string(p.Status)), nil, p.Explained()}.with(string(p.Reason), Changed(p.Changed))
 }
 
+func loopFenced(p event.LoopFenced, k Known) Phrase {
+	return warning(k.named("continues on "+p.Host), fmt.Sprintf("that host of the pool has it under epoch %d; nothing more is done here", p.Epoch))
+}
+
+func loopMoved(p event.LoopMoved, k Known) Phrase {
+	return good(k.named("moved from "+p.From+" to "+p.Host), "").with(fmt.Sprintf("epoch %d", p.Epoch))
+}
+
 func loopHeld(p event.LoopHeld, k Known) Phrase {
 	return quiet("the next iteration is held back"+k.until(p.Until), p.Why)
 }

@@ -88,6 +88,8 @@ var book = map[event.Type]func(event.Payload, Known) Phrase{
 	event.TypeLoopWaiting:    of(loopWaiting),
 	event.TypeLoopWaited:     of(loopWaited),
 	event.TypeLoopEnded:      of(loopEnded),
+	event.TypeLoopFenced:     of(loopFenced),
+	event.TypeLoopMoved:      of(loopMoved),
 	event.TypeLoopHeld:       of(loopHeld),
 	event.TypeLoopReleased:   of(loopReleased),
 

@@ -110,7 +110,7 @@ func (j judge) reason() string {
 	why := strings.TrimSuffix(j.Why, ".")
 	switch j.Reason {
 	case event.ReasonIterations, event.ReasonCost, event.ReasonTokens, event.ReasonDuration, event.ReasonStop, event.ReasonKill,
-		event.ReasonInterrupt, event.ReasonBlocked:
+		event.ReasonInterrupt, event.ReasonBlocked, event.ReasonFenced:
 		return " because " + why
 	case event.ReasonWait:
 		return " because the agent waits for a person: " + why

@@ -97,6 +97,8 @@ func (m *model) status() (string, terminal.Style) {
 	switch {
 	case m.died:
 		return "died", t.Failure
+	case v.ContinuesOn != "":
+		return render.Clean(v.State), t.Warning
 	case v.Ended != nil:
 		word := v.Ended.Status.String() + ": " + render.Clean(string(v.Ended.Reason))
 		switch v.Ended.Status {

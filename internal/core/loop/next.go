@@ -20,6 +20,8 @@ var table = []struct {
 	rule func(*State) []Decision
 }{
 	{"an ended loop does nothing", ended},
+	{"a loop that another host has ends at once", fencedOff},
+	{"a fence comes before all else", fenced},
 	{"an iteration whose runner died is closed", interrupted},
 	{"every command is answered", answer},
 	{"kill ends the agent at once", killed},

@@ -37,6 +37,10 @@ func (a *answers) to(c policy.Message) (last bool) {
 		return a.refuse(c, "the signal was meant for the runner before")
 	case c.Unauthorized != "":
 		return a.refuse(c, c.Unauthorized)
+	case c.Kind == event.CommandFence:
+		return a.refuse(c, fmt.Sprintf("this host has the loop under epoch %d: a fence needs a higher one", a.Ownership.Epoch()))
+	case c.Epoch != 0 && c.Epoch != a.Ownership.Epoch():
+		return a.refuse(c, fmt.Sprintf("it was given when the loop had epoch %d, and it has epoch %d", c.Epoch, a.Ownership.Epoch()))
 	}
 	switch c.Kind {
 	case event.CommandAsk: // it takes the next number

@@ -108,6 +108,9 @@ func (w *world) checkDo(r *runner, d event.Decided, cause event.Seq) {
 	if r.dead || r.closing {
 		w.violate(silentAfterFault, "%s is done by a runner that is gone", d.Do)
 	}
+	if r.driver.Engine.State().Ownership.Fenced != nil {
+		w.violate(fencesHold, "%s is done by a fenced loop", d.Do)
+	}
 	w.checkRecorded(d, cause)
 	w.checkAbleTo(r, d)
 	if d.Do == event.DoCheck {
@@ -174,7 +177,7 @@ func (w *world) checkLimits(r *runner) {
 // checkEnded is called when the loop has ended, before its runner exits.
 func (w *world) checkEnded() {
 	for _, a := range w.agents {
-		if a.alive {
+		if a.alive && w.runner.driver.Engine.State().Ownership.Fenced == nil { // else its runner ends it now
 			w.violate(oneAgent, "the loop has ended and agent %d is alive", a.pid)
 		}
 	}
@@ -307,6 +310,7 @@ func (w *world) judge() {
 	w.checkEdits(events)
 	w.checkApprovals(events)
 	w.checkStory(events)
+	w.checkFence(events)
 }
 
 // hasEnded reports whether the loop's last event is its end.
@@ -492,7 +496,7 @@ func (w *world) checkProcesses(events []event.Event) {
 			}
 			alive = false
 		case event.TypeLoopEnded:
-			if alive {
+			if alive && as[event.LoopEnded](e).Reason != event.ReasonFenced {
 				w.violate(oneExit, "event %d: the loop ends before its agent has exited", e.Seq)
 			}
 		}

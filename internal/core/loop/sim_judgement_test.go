@@ -127,7 +127,7 @@ func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 		login := p.Outcome == event.OutcomeUnauthorized
 		known = t.limit.blocks() && login == (t.limit.kind == string(event.KindAuth))
 	case event.OutcomeAborted:
-		known = t.stop[event.CommandStopNow] || t.stop[event.CommandKill] || t.fault || t.late()
+		known = t.stop[event.CommandStopNow] || t.stop[event.CommandKill] || t.fault || t.late() || t.fenced
 	case event.OutcomeInterrupted:
 		known = t.died
 	case event.OutcomeEmpty:

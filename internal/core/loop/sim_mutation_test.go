@@ -46,6 +46,7 @@ type mutation struct {
 	gullible   bool // a copy of a sealed file is used as it is
 	unkept     bool // copies of sealed files are not synced
 	rash       bool // tasks.json is replaced before that is recorded
+	movesAgain bool // each resume records the last take-over
 	hasty      bool // an agent at work is reported as parked
 
 	// stage makes the scenario fit if chance would take too long.
@@ -132,6 +133,9 @@ func TestSimulationCanFail(t *testing.T) {
 	}
 	for _, row := range wrongProofs {
 		notices(t, row, proving)
+	}
+	for _, row := range wrongFences {
+		notices(t, row, fencing)
 	}
 }
 

@@ -101,6 +101,10 @@ func (r *runner) open() error {
 	if err := engine.Fold(events); err != nil {
 		return err
 	}
+	if state.Ownership.Fenced != nil { // 'ralph fence' ends it; no runner does
+		r.settled(engine.Step(nil))
+		return nil
+	}
 	if err := r.begin(&state, rec, swept); err != nil {
 		return err
 	}
@@ -140,7 +144,11 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, swept int) 
 		}
 		first = resumed
 	}
-	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
+	drafts := []event.Draft{event.Encode(first, "loop")}
+	if (w.epoch > state.Ownership.Epoch() || w.epoch > 1 && w.broken.movesAgain) && state.Begun() {
+		drafts = slices.Insert(drafts, 0, event.Encode(event.LoopMoved{Host: "mill", From: "kiln", Epoch: w.epoch}, "loop"))
+	}
+	events, err := r.writer.Append(drafts)
 	if err != nil {
 		return err
 	}

@@ -109,6 +109,10 @@ type scenario struct {
 	// What follows is of the twelfth edition.
 	proves int // percent of mutants that the guardrails notice; 0 for none, and no proof
 
+	// What follows is of the fourteenth edition.
+	fences  int // percent of people's commands that are fences
+	claimed int // percent of runners before which their host took the loop over
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -283,7 +287,7 @@ func ninth(seed uint64) scenario {
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, proving, sized}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, proving, sized, fencing}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

@@ -32,6 +32,7 @@ type counts struct {
 	pausing  bool
 	failed   *event.EffectFailed
 	fault    bool
+	fenced   bool
 
 	faultClass event.Class
 
@@ -160,6 +161,8 @@ func (t *counts) read(e event.Event) {
 		} else if p.Do != event.DoSteer && p.Do != event.DoCommit && p.Do != event.DoObserve && p.Do != event.DoProve && p.Do != event.DoHoldout {
 			t.fault, t.faultClass = true, p.Class
 		}
+	case event.TypeLoopFenced:
+		t.fenced = true
 	case event.TypeFaultRaised:
 		t.fault, t.faultClass = true, as[event.FaultRaised](e).Class
 	}
@@ -251,6 +254,8 @@ func (t *counts) bearsOut(r event.Reason) bool {
 		return t.signal
 	case event.ReasonKill:
 		return t.stop[event.CommandKill]
+	case event.ReasonFenced:
+		return t.fenced
 	}
 	return false
 }
@@ -302,7 +307,9 @@ func (w *world) checkStory(events []event.Event) {
 			if p.Took < 0 {
 				w.violate(inTurn, "event %d: iteration %d took %d ms", e.Seq, p.N, p.Took)
 			}
-			hands.checkIdle(w, e)
+			if !t.fenced {
+				hands.checkIdle(w, e)
+			}
 			w.checkRefund(&t, e, p)
 			w.checkProgress(&t, e, p)
 		case event.TypeCompletionAccepted, event.TypeCompletionRefused:

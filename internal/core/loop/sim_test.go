@@ -108,6 +108,7 @@ var rarelyReached = []string{
 	"question.asked", "question.answered",
 	"decided schedule.observe", "schedule.observed", "loop.held", "loop.released", "agent.held", "timer.fired held",
 	"holdout.ended", "holdout.checked",
+	"loop.fenced", "loop.ended fenced", "loop.moved",
 	"effect.failed iteration.check after results", "decided check.cancel of the first look", "repo.unreadable",
 }
 

@@ -78,6 +78,9 @@ func (p *users) loseTime() {
 
 func (p *users) choose() event.CommandReceived {
 	r := p.w.rng
+	if p.w.scenario.fences > 0 && p.w.chance(p.w.scenario.fences) {
+		return p.fence()
+	}
 	if p.w.scenario.replies > 0 && p.w.chance(p.w.scenario.replies) {
 		return p.reply()
 	}
@@ -122,6 +125,9 @@ func (p *users) regret() event.CommandReceived {
 
 // drop puts a command's complete file into the inbox, and wakes its reader.
 func (p *users) drop(c event.CommandReceived) {
+	if p.w.scenario.fences > 0 && c.Epoch == 0 && p.w.chance(20) {
+		c.Epoch = 1 + uint64(p.w.rng.IntN(2))
+	}
 	id := p.w.id(p.w.now)
 	if c.ID = string(id[:]); c.From == "" {
 		c.From = "sim"

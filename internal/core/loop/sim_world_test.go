@@ -4,11 +4,13 @@ import (
 	"container/heap"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/testkit/simfs"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // world is one simulated run of one loop: a disk, a clock, people, a reader, and
@@ -37,6 +39,7 @@ type world struct {
 	outside outside
 	runner  *runner // nil while none runs
 	runs    int
+	epoch   uint64   // under which this host has the loop
 	agents  []*agent // all that ever lived
 	pids    int
 	facts   int // serial number of the last line that an agent printed
@@ -119,7 +122,7 @@ func (w *world) schedule(r *runner, d time.Duration, do func()) *item {
 // newWorld returns a run that has not begun.
 func newWorld(seed uint64, s scenario, broken mutation) *world {
 	w := &world{
-		seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), scenario: s, broken: broken,
+		seed: seed, epoch: 1, rng: rand.New(rand.NewPCG(seed, 2)), scenario: s, broken: broken,
 		now:  time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC),
 		disk: simfs.New(rand.New(rand.NewPCG(seed, 3))),
 	}
@@ -215,6 +218,9 @@ func (w *world) run() {
 		return
 	}
 	w.project.mend()
+	if w.scenario.claimed > 0 && w.runs > 0 && w.chance(w.scenario.claimed) {
+		w.epoch++
+	}
 	w.runs++
 	r := &runner{w: w, number: w.runs}
 	w.runner = r
@@ -284,6 +290,10 @@ var deaths = map[simfs.Loss]string{simfs.Killed: "killed", simfs.PowerLost: "pow
 // ended is called when the loop has ended and no runner is left.
 func (w *world) ended() {
 	w.judge()
+	if events, err := w.journal(); err == nil && slices.ContainsFunc(events, func(e event.Event) bool { return e.Type == event.TypeLoopFenced }) {
+		w.done = true // it is resumed on another host
+		return
+	}
 	if w.resumes < w.scenario.resumes {
 		w.resumes++
 		w.after(w.span(time.Minute, time.Hour), w.run)

@@ -46,7 +46,7 @@ func (s *State) Summary() registry.Summary {
 		Since:             s.Lifecycle.Started, At: s.At, Cost: used.USD,
 		Agent: cmp.Or(s.Lifecycle.Agent.Name, s.Lifecycle.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(), Refunded: s.Budget.Refunded,
 		Stories: s.Stories.Total, StoriesDone: s.Stories.Done,
-		Questions: len(s.Questions.Open()),
+		Questions: len(s.Questions.Open()), ContinuesOn: s.Ownership.Elsewhere(),
 	}
 	if in := used.In + used.CacheRead + used.CacheWrite; !used.TokensUnknown {
 		summary.TokensIn, summary.TokensOut = &in, &used.Out

@@ -27,6 +27,7 @@ type State struct {
 	Changes      policy.Changes       `json:"changes,omitzero"`
 	Settings     policy.GivenSettings `json:"settings,omitzero"`
 	Failover     policy.Failover      `json:"failover,omitzero"`
+	Ownership    policy.Ownership     `json:"ownership,omitzero"`
 	Breaker      policy.Breaker       `json:"breaker"`
 	Escalation   policy.Escalation    `json:"escalation"`
 	Holdout      policy.Holdout       `json:"holdout,omitzero"`
@@ -73,6 +74,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Changes.Apply(p)
 	s.Settings.Apply(p, &was)
 	s.Failover.Apply(e.At, p, &was)
+	s.Ownership.Apply(p)
 	s.Escalation.Apply(p, &was)
 	s.Holdout.Apply(p, &was)
 	s.Reflection.Apply(p)
@@ -140,6 +142,8 @@ func (s *State) Status() event.Status {
 		return l.Ended.Status
 	case l.Started.IsZero():
 		return ""
+	case s.Ownership.Fenced != nil: // its end comes next
+		return event.StatusStopped
 	case s.Commands.Stopping != "":
 		return event.StatusStopping
 	case l.Wait != nil:

@@ -15,6 +15,8 @@ func unauthorized(c event.CommandReceived) string {
 	switch {
 	case c.Origin == event.OriginOther:
 		return fmt.Sprintf("it came from the agent of loop %s, which may steer only the loops that it started", c.Loop)
+	case c.Kind == event.CommandFence && c.Origin == event.OriginOuter:
+		return "only a person can say that the loop went to another host"
 	case c.Origin != event.OriginAgent || c.Kind.IsAgents():
 		return ""
 	case c.Kind == event.CommandAnswer:

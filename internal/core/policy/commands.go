@@ -49,6 +49,10 @@ type Message struct {
 	// Text is then what the agent is given.
 	Question int  `json:"question,omitempty"`
 	Bound    bool `json:"bound,omitempty"`
+	// Host and Epoch are those of a fence; Epoch, 0 for any, is also what the sender of another
+	// command saw.
+	Host  string `json:"host,omitempty"`
+	Epoch uint64 `json:"epoch,omitempty"`
 	// Unauthorized says why its sender may not give it.
 	Unauthorized string `json:"unauthorized,omitempty"`
 	// Sent says that it was put into the running turn and not confirmed yet.
@@ -156,7 +160,7 @@ func (m *Commands) receive(p event.CommandReceived) {
 	}
 	m.Open = append(m.Open, Message{
 		ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From,
-		Choices: p.Choices, Blocks: p.Blocks, Question: p.Question, Unauthorized: unauthorized(p),
+		Choices: p.Choices, Blocks: p.Blocks, Question: p.Question, Host: p.Host, Epoch: p.Epoch, Unauthorized: unauthorized(p),
 	})
 }
 

@@ -183,6 +183,8 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		l.published(p)
 	case event.ProofEnded:
 		l.proved()
+	case event.LoopFenced:
+		l.fenced()
 	case event.FaultRaised:
 		p.Error = firstBytes(p.Error, problemMost)
 		l.Fault = &p
@@ -313,6 +315,16 @@ func (l *Lifecycle) decided(p event.Decided) {
 			l.Cut, l.CutWhy = p.Outcome, firstBytes(p.Why, 200)
 		}
 	}
+}
+
+// fenced: what was under way ends without a report, also the agent.
+func (l *Lifecycle) fenced() {
+	if l.Phase.Open() {
+		l.Cut, l.CutWhy = event.OutcomeAborted, ""
+	} else {
+		l.Phase = Between
+	}
+	l.Process.Alive, l.Process.Parked, l.Process.PID = false, false, 0
 }
 
 // leave waits for the exit of the agent's process, if the open iteration has started one. A parked

@@ -269,6 +269,8 @@ func titleOf(l registry.Status) string {
 	switch {
 	case l.Err != nil:
 		status = "unreadable"
+	case l.Head.ContinuesOn != "":
+		status = "continues on " + l.Head.ContinuesOn
 	case l.Died:
 		status = "died"
 	case l.Head.Waiting != "":

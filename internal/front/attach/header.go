@@ -14,6 +14,8 @@ import (
 func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 	status, until := h.Status.String(), e.Now()
 	switch {
+	case h.ContinuesOn != "":
+		status, until = "continues on "+h.ContinuesOn, h.At
 	case h.Reason != "":
 		until = h.At
 	case !alive:

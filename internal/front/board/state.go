@@ -23,6 +23,8 @@ func stateOf(l *listing.Loop, now time.Time) string {
 		return "unreadable"
 	case l.Gone:
 		return "gone"
+	case l.ContinuesOn != "":
+		return l.State
 	case l.Died:
 		return strings.TrimSuffix("died, last event "+ago(now, l.At), ", last event ")
 	case l.Alive && l.WaitsForPerson():

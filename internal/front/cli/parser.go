@@ -34,7 +34,8 @@ type Commands []Command
 
 const description = `ralph runs a coding agent again and again, each time with a fresh context, until the work is proved done or a limit says stop.
 
-Exit codes: 0 completed, 1 a limit was reached, 2 configuration or usage, 3 failed, 4 needs a person, 130 interrupted or stopped.`
+Exit codes: 0 completed, 1 a limit was reached, 2 configuration or usage, 3 failed, 4 needs a person, 6 another host of the
+pool has the loop, 130 interrupted or stopped.`
 
 // Parser returns the parser of a command line. exit receives the exit code of a program that has
 // printed its help or version.

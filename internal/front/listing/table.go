@@ -101,7 +101,7 @@ func Asks(v *projector.View) string {
 func statusOf(v *projector.View, now time.Time) string {
 	status := v.State
 	switch {
-	case v.Error != "", v.Gone, v.Died:
+	case v.Error != "", v.Gone, v.Died, v.ContinuesOn != "":
 	case v.Reason != "":
 		status = v.Status.String() + " (" + v.Reason + ")"
 	case v.Pending != "":

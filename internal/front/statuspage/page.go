@@ -152,9 +152,13 @@ func (d *page) fleet() {
 func (d *page) lifecycle() {
 	switch ended := d.Ended; {
 	case ended != nil:
-		d.add("status", "%s (%s): %s", d.Status, ended.Reason, ended.Why)
+		if d.ContinuesOn != "" {
+			d.add("status", "%s; here it is %s (%s)", d.State, d.Status, ended.Reason)
+		} else {
+			d.add("status", "%s (%s): %s", d.Status, ended.Reason, ended.Why)
+		}
 		d.addText("strength", d.Done)
-		if to, err := fence.Read(d.Dir); err == nil && to != nil {
+		if to, err := fence.Read(d.Dir); err == nil && to != nil && to.To == "" {
 			d.addText("moved", to.Text())
 		} else {
 			d.addText("hint", d.NextStep)

@@ -1,3 +1,3 @@
-// Package fence says in a loop's folder that the loop was moved to another machine. While it does,
-// the loop is not resumed here: two machines would do the same work.
+// Package fence says in a loop's folder which machine has the loop. If it was moved to another one,
+// it is not resumed here: two machines would do the same work.
 package fence

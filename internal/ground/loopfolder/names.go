@@ -17,6 +17,7 @@ const (
 	Worktree   = "worktree.json"
 	Fleet      = "fleet.json"
 	Moved      = "moved.json"
+	Pool       = "pool.json" // under which epoch of a pool this host has the loop
 )
 
 // Aside ends the new name of a file that was in the way of one that was put back, but for a number
@@ -26,7 +27,7 @@ const Aside = ".set-aside"
 // names are all of them. The first are those of packages journal, inbox and registry, and of git.
 var names = []string{
 	"journal", "blobs", "notify", "inbox", "run.lock", ".git",
-	Config, State, Iterations, RunnerLog, Reserve, Guardrails, PutBack, Worktree, Fleet, Moved,
+	Config, State, Iterations, RunnerLog, Reserve, Guardrails, PutBack, Worktree, Fleet, Moved, Pool,
 }
 
 // Has reports whether only ralph writes the file or folder of this name.

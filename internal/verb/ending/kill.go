@@ -34,20 +34,32 @@ const (
 // all that it has started. The output and the exit code are about the loop's end, which the kernel
 // reports, not about the command.
 func EndLoop(e *cli.Env, s registry.Status, wait time.Duration, asJSON bool) error {
-	ended := func() bool { return isFree(s.Dir) }
-	unlocked := !s.Live.Alive // a runner whose run.lock was removed still writes the journal
-	if unlocked {
-		ended = func() bool { return !errors.Is(journal.CheckIdle(s.Dir), journal.ErrBusy) }
-		if wait = maxKillWait; ended() {
-			return StopLeft(e, s, true, asJSON)
-		}
+	if !s.Live.Alive && idle(s.Dir) {
+		return StopLeft(e, s, true, asJSON)
 	}
 	k := endReport{Loop: s.Name, Kind: string(inbox.Kill)}
-	at, err := k.ask(s)
+	if err := k.end(e, s, inbox.Command{Kind: inbox.Kill}, wait); err != nil {
+		return err
+	}
+	return k.print(e, asJSON)
+}
+
+// idle reports whether no process writes the journal of a loop. A runner whose run.lock was removed
+// does.
+func idle(dir string) bool { return !errors.Is(journal.CheckIdle(dir), journal.ErrBusy) }
+
+// end ends a runner: by a command, then with TERM, then with all that it has started.
+func (k *endReport) end(e *cli.Env, s registry.Status, c inbox.Command, wait time.Duration) error {
+	ended := func() bool { return isFree(s.Dir) }
+	unlocked := !s.Live.Alive
+	if unlocked {
+		wait, ended = maxKillWait, func() bool { return idle(s.Dir) }
+	}
+	at, err := k.ask(s, c)
 	switch {
 	case err == nil && await(ended, min(wait, maxKillWait)):
 		k.noteEnd(s, at)
-		return k.print(e, asJSON)
+		return nil
 	case unlocked && err == nil:
 		return launch.BusyError(journal.ErrBusy, s.Name)
 	case unlocked:
@@ -56,10 +68,7 @@ func EndLoop(e *cli.Env, s registry.Status, wait time.Duration, asJSON bool) err
 		cli.Tell(e.Stderr, "the runner of loop %s cannot be asked: %v", s.Name, err)
 	}
 	cli.Tell(e.Stderr, "the runner of loop %s does not end; killing it", s.Name)
-	if err := k.force(s, at); err != nil {
-		return err
-	}
-	return k.print(e, asJSON)
+	return k.force(s, at)
 }
 
 // isFree reports whether no runner holds the loop's lock.
@@ -103,10 +112,10 @@ const (
 )
 
 // ask puts the command into the inbox, and returns the end of the journal before.
-func (k *endReport) ask(s registry.Status) (journal.Position, error) {
+func (k *endReport) ask(s registry.Status, c inbox.Command) (journal.Position, error) {
 	// An unreadable journal hides the outcome, but is no reason not to send the command.
 	_, at, _ := journal.Last(s.Dir, 1)
-	id, err := client.Drop(s.Name, s.Dir, inbox.Command{Kind: inbox.Kill})
+	id, err := client.Drop(s.Name, s.Dir, c)
 	k.ID = id
 	return at, err
 }

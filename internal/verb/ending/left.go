@@ -28,20 +28,22 @@ func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
 	}
 	k := endReport{Loop: s.Name, Kind: string(inbox.Kill), Ended: true, How: killLeft}
 	// The lock is held meanwhile, so that no runner begins with the same marks.
-	err = launch.WithLock(s.Dir, func() error {
-		for _, mark := range send.Marks(s) {
-			strays, err := process.Sweep(context.Background(), mark, leftGrace)
-			k.Processes += len(strays)
-			if err != nil {
-				return fmt.Errorf("end what the agent of loop %s left: %w", s.Name, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := launch.WithLock(s.Dir, func() error { return k.sweep(s) }); err != nil {
 		return err
 	}
 	return k.print(e, asJSON)
+}
+
+// sweep ends the processes that an agent left. The caller holds the loop's lock.
+func (k *endReport) sweep(s registry.Status) error {
+	for _, mark := range send.Marks(s) {
+		strays, err := process.Sweep(context.Background(), mark, leftGrace)
+		k.Processes += len(strays)
+		if err != nil {
+			return fmt.Errorf("end what the agent of loop %s left: %w", s.Name, err)
+		}
+	}
+	return nil
 }
 
 func processes(n int) string {

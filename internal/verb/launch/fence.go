@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/fence"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -13,6 +14,12 @@ func checkFence(name, dir string) error {
 	f, err := fence.Read(dir)
 	if err != nil || f == nil {
 		return err
+	}
+	if f.To != "" {
+		return &cli.Failure{
+			Err:  fmt.Errorf("loop %s cannot be resumed here: %s", name, f.Text()),
+			Code: event.ExitFenced, NextStep: fmt.Sprintf("'ralph pool take %s' brings it back", name),
+		}
 	}
 	next := "resume it where it was imported"
 	if !f.Complete {

@@ -233,6 +233,9 @@ func Undo(e *cli.Env, s registry.Status) error {
 	if to == nil {
 		return cli.Refuse("'ralph list' shows the loops, which can all be resumed here", "loop %s was not moved", s.Name)
 	}
+	if to.To != "" {
+		return cli.Refuse(fmt.Sprintf("'ralph pool take %s' brings it back", s.Name), "loop %s was not exported: %s", s.Name, to.Text())
+	}
 	if err := launch.WithLock(s.Dir, func() error { return fence.Remove(s.Dir) }); err != nil {
 		return fmt.Errorf("take back loop %s: %w", s.Name, err)
 	}

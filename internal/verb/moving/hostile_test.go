@@ -197,7 +197,7 @@ func TestImportFollowsNoLink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of the time passes in git
 			e, home, _ := victim(t)
-			_, err := Import(t.Context(), e, c.write(t), "new/proj")
+			_, err := Import(t.Context(), e, c.write(t), "new/proj", nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
@@ -213,7 +213,7 @@ func TestImportFollowsNoLink(t *testing.T) {
 func TestImportLeavesLinkedSettings(t *testing.T) {
 	e, home, _ := victim(t)
 	file := stranger{links: map[string]string{".ralph/settings.json": "../../.ralph/settings.json", ".ralph/.gitignore": "../../x"}}.write(t)
-	if _, err := Import(t.Context(), e, file, "proj"); err != nil {
+	if _, err := Import(t.Context(), e, file, "proj", nil); err != nil {
 		t.Fatal(err)
 	}
 	if cli.Exists(filepath.Join(home, cli.SettingsName)) || cli.Exists(filepath.Join(home, "x")) {
@@ -227,7 +227,7 @@ func TestImportLeavesOwnSettings(t *testing.T) {
 	file := stranger{}.write(t)
 	e, home, said := victim(t)
 	git(t, home, "init", "-q")
-	if _, err := Import(t.Context(), e, file, ""); err != nil {
+	if _, err := Import(t.Context(), e, file, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if cli.Exists(filepath.Join(home, cli.SettingsName)) || !strings.Contains(said.String(), "would be your own") {
@@ -237,7 +237,7 @@ func TestImportLeavesOwnSettings(t *testing.T) {
 		t.Error("the loop was not imported")
 	}
 	e.Home = filepath.Join(home, "new", ".ralph") // which is made later
-	if _, err := Import(t.Context(), e, file, "new"); err == nil || !strings.Contains(err.Error(), "its settings are your own") {
+	if _, err := Import(t.Context(), e, file, "new", nil); err == nil || !strings.Contains(err.Error(), "its settings are your own") {
 		t.Errorf("into the folder around ralph's home: %v", err)
 	}
 	if cli.Exists(filepath.Join(home, "new")) {
@@ -246,7 +246,7 @@ func TestImportLeavesOwnSettings(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, "new"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Import(t.Context(), e, file, "new"); err == nil || !cli.Exists(filepath.Join(home, "new")) {
+	if _, err := Import(t.Context(), e, file, "new", nil); err == nil || !cli.Exists(filepath.Join(home, "new")) {
 		t.Errorf("an empty folder of the person is gone: %v", err)
 	}
 }
@@ -261,7 +261,7 @@ func TestImportForgetsTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Import(t.Context(), e, stranger{}.write(t), "proj"); err != nil {
+	if _, err := Import(t.Context(), e, stranger{}.write(t), "proj", nil); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, filepath.Join(project, cli.SettingsName)) != settings {
@@ -301,7 +301,7 @@ func TestImportTakesWhatExportWrites(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "evil.ralph")
 			write(t, file, string(archived(t, entries...)))
 			e, home, _ := victim(t)
-			_, err := Import(t.Context(), e, file, "proj")
+			_, err := Import(t.Context(), e, file, "proj", nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
@@ -316,7 +316,7 @@ func TestImportTakesWhatExportWrites(t *testing.T) {
 func TestLargeTreeIsRefused(t *testing.T) {
 	e, home, _ := victim(t)
 	file := stranger{files: map[string]string{"zeros": strings.Repeat("\x00", 100<<20)}}.write(t)
-	_, err := Import(t.Context(), e, file, "proj")
+	_, err := Import(t.Context(), e, file, "proj", nil)
 	if err == nil || !strings.Contains(err.Error(), "its work tree is too large: its ") {
 		t.Errorf("the error is %v", err)
 	}
@@ -365,7 +365,7 @@ func TestProgressIsSaid(t *testing.T) {
 func TestEmptyWorkTreeIsImported(t *testing.T) {
 	e, home, _ := victim(t)
 	file := stranger{empty: true}.write(t)
-	if _, err := Import(t.Context(), e, file, "proj"); err != nil {
+	if _, err := Import(t.Context(), e, file, "proj", nil); err != nil {
 		t.Fatal(err)
 	}
 	if git(t, filepath.Join(home, "proj"), "log", "--format=%s") != "one" {
@@ -379,7 +379,7 @@ func TestImportedLoopIsDurable(t *testing.T) {
 	e, _, _ := victim(t)
 	file := stranger{}.write(t)
 	_, folders := synced(t)
-	if _, err := Import(t.Context(), e, file, "proj"); err != nil {
+	if _, err := Import(t.Context(), e, file, "proj", nil); err != nil {
 		t.Fatal(err)
 	}
 	if !folders["demo"] || !folders["README"] {

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/registry"
@@ -37,8 +38,8 @@ type Imported struct {
 // Import unpacks an exported loop: into a new folder, which becomes a work tree with the files as
 // they were, or else into the current project, whose files it leaves alone. Everything that it
 // writes is below that one folder, and no link in it is followed: a stranger may have made the
-// file.
-func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error) {
+// file. With a claim, the loop is there for the host of a pool that has made it.
+func Import(ctx context.Context, e *cli.Env, file, into string, claim *fence.Claim) (Imported, error) {
 	a, err := open(e.Abs(file))
 	if refused, ok := errors.AsType[*cli.Failure](err); ok {
 		return Imported{}, cli.Refuse(refused.NextStep, "import %s: %w", file, err)
@@ -47,7 +48,7 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 		return Imported{}, cli.Refuse("name a file that 'ralph export' wrote", "import %s: %w", file, err)
 	}
 	defer a.close()
-	a.progress.to = e.Stderr
+	a.progress.to, a.claim = e.Stderr, claim
 	done := Imported{Name: a.Name, ID: a.ID, From: a.Host, Project: e.Root()}
 	if into != "" {
 		gone := missing(e.Abs(into))
@@ -150,6 +151,9 @@ func (a *archive) prepare(ctx context.Context, e *cli.Env, done *Imported, top, 
 	}
 	if done.heldOut = state.Rules.HeldOut; err == nil {
 		err = repo.HideFromClean(loop)
+	}
+	if err == nil && a.claim != nil {
+		err = fence.WriteClaim(loop, *a.claim)
 	}
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 // last events, the fence; and what the bundle holds. An export does not name them.
 var staysHere = []string{
 	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder,
-	loopfolder.Moved, "inbox/rejected", "from-agent/rejected",
+	loopfolder.Moved, loopfolder.Pool, "inbox/rejected", "from-agent/rejected",
 }
 
 // ownFolders are those whose files are packed, or named to a person.

@@ -16,6 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/fence"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -32,6 +33,7 @@ type archive struct {
 
 	progress progress
 	meter    meter
+	claim    *fence.Claim // of a pool, for whose host the loop is imported; or nil
 }
 
 // errForeign reports a file that no export wrote.

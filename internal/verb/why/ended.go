@@ -79,6 +79,8 @@ func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 		return nil, t.asked(event.CommandBlocked)
 	case event.ReasonWait:
 		return t.waitKeys(), t.asked(event.CommandWait)
+	case event.ReasonFenced:
+		return nil, append(t.commandsOf(event.CommandFence), t.last[event.TypeLoopFenced])
 	case event.ReasonStop, event.ReasonKill, event.ReasonInterrupt:
 		facts = t.commandsOf(event.CommandStop, event.CommandStopNow, event.CommandKill)
 		return nil, slices.Concat(facts, t.answersTo(facts))

@@ -70,6 +70,9 @@ func (t *trace) reason(e event.Event, p event.Payload, made bool) reason {
 		return t.replaced(p)
 	case event.BudgetWarned:
 		return t.warned(p)
+	case event.LoopFenced:
+		answer := sentence("host " + p.Host + " of the pool took it over")
+		return reason{question: "Why was the loop fenced?", answer: answer, facts: t.commandsOf(event.CommandFence)}
 	case event.LoopHeld, event.LoopReleased, event.AgentHeld:
 		return t.held(p)
 	}
