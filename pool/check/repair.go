@@ -100,8 +100,8 @@ func syncJournal(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// compare reads the journals of this host beside the one of the pool, and says where they differ: not
-// before the last event that this host has sealed.
+// compare reads the journals of this host beside the one of the pool, and says where they differ:
+// not before the last event that this host has sealed.
 func (c *checker) compare(l *Loop, found log.Log, folder string) error {
 	for _, s := range c.here[l.ID] {
 		m, err := readMembership(s.Dir)

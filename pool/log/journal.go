@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/parts"
 )
 
-// Journal writes the journal of the log to an empty folder, as it is in a loop's folder, without its
-// blobs. With damages that are not repaired it is not complete.
+// Journal writes the journal of the log to an empty folder, as it is in a loop's folder, without
+// its blobs. With damages that are not repaired it is not complete.
 func (r *Reader) Journal(ctx context.Context, folder string) (l Log, err error) {
 	if err := os.MkdirAll(filepath.Join(folder, "journal"), 0o700); err != nil {
 		return l, err

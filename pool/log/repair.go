@@ -31,8 +31,8 @@ type Repair struct {
 	Number  uint64    `json:"n"` // of the first damaged chunk
 	First   event.Seq `json:"first"`
 	Last    event.Seq `json:"last"`
-	// Epoch and Host are those under which the host that repairs it has the loop. They count only if
-	// no chunk follows.
+	// Epoch and Host are those under which the host that repairs it has the loop. They count only
+	// if no chunk follows.
 	Epoch uint64    `json:"epoch"`
 	Host  string    `json:"host"`
 	By    string    `json:"by"` // the host that stored it
@@ -119,5 +119,6 @@ func (d Damage) Note(loop, host string, at time.Time, last event.Seq) Repair {
 	return Repair{Version: repairVersion, Loop: loop, Number: d.First, First: d.From, Last: last, By: host, At: at, Why: d.String()}
 }
 
-// Ends reports whether no chunk follows, so that nobody but the loop's own host can know what it had.
+// Ends reports whether no chunk follows, so that nobody but the loop's own host can know what it
+// had.
 func (d Damage) Ends() bool { return d.ends }

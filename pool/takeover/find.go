@@ -52,8 +52,8 @@ func Find(ctx context.Context, s store.Store, name string) (loop string, err err
 	return "", fmt.Errorf("the pool has %d loops %q: name one by its ID: %s", len(going), name, strings.Join(going, ", "))
 }
 
-// nameOf returns the name of a loop, as its view or else its first chunk has it, and whether the view
-// says that it has ended.
+// nameOf returns the name of a loop, as its view or else its first chunk has it, and whether the
+// view says that it has ended.
 func nameOf(ctx context.Context, s store.Store, loop string) (name string, ended bool, err error) {
 	entry, err := s.Get(ctx, keys.View(loop))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

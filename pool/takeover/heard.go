@@ -26,7 +26,8 @@ type heardError struct {
 }
 
 func (e *heardError) Error() string {
-	return fmt.Sprintf("host %s was heard of %s, and has the loop: 'ralph stop' there ends it; --now takes it over all the same, and its agent there is stopped", e.host, e.since)
+	return fmt.Sprintf("host %s was heard of %s, and has the loop: 'ralph stop' there ends it; "+
+		"--now takes it over all the same, and its agent there is stopped", e.host, e.since)
 }
 
 // silent returns an error if a host has given a sign of life. A host that has never given one is

@@ -39,8 +39,8 @@ func pack(folder, file string) (err error) {
 	return errors.Join(err, z.Close())
 }
 
-// isProjection reports whether a file is computed from the journal. That of a tree may be of another
-// moment than the log.
+// isProjection reports whether a file is computed from the journal. That of a tree may be of
+// another moment than the log.
 func isProjection(name string) bool {
 	return name == "loop/state.json" || strings.HasPrefix(name, "loop/iterations/")
 }

@@ -36,8 +36,8 @@ if [ $RALPH_ITERATION -ge 3 ] && [ -p "$HOME/gate" ]; then cat "$HOME/gate" >/de
 if [ $RALPH_ITERATION -ge 5 ]; then echo '<promise>COMPLETE</promise>'; fi
 `
 
-// A scene is a loop that host mill has begun, has mirrored in iteration 3, and has left in iteration
-// 4, when it was killed.
+// A scene is a loop that host mill has begun, has mirrored in iteration 3, and has left in
+// iteration 4, when it was killed.
 type scene struct {
 	pool       string // the folder of the store
 	mill, kiln *pooltest.Host
@@ -237,5 +237,32 @@ func TestKilledTakeOverGoesOn(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(s.kiln.Home, "pool", "take", s.loop+".json")); err == nil {
 		t.Error("the record is still there")
+	}
+}
+
+// TestDamagedLogIsNotTaken shows that a loop is claimed only if all of its journal can be read, and
+// that a repair makes it so.
+func TestDamagedLogIsNotTaken(t *testing.T) {
+	s := begin(t)
+	if err := os.Remove(filepath.Join(s.pool, filepath.FromSlash(keys.Chunk(s.loop, 0)))); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.kiln.Try(s.kiln.Dir, "ralph-pool", "take", s.loop, "--trust", "--now")
+	if err == nil || !strings.Contains(out, "chunk 0 is missing: 'ralph pool check --repair' on a host that has its journal") {
+		t.Fatalf("a loop without its first chunk was taken: %v: %s", err, out)
+	}
+	if out, err := s.mill.Try(s.mill.Dir, "ralph-pool", "check"); err == nil || !strings.Contains(out, "chunk 0 is missing") {
+		t.Errorf("check: %v: %s", err, out)
+	}
+	out = s.mill.Run(s.mill.Dir, "ralph-pool", "check", "--repair")
+	if !strings.Contains(out, "chunk 0 is missing (its lines were stored again by mill): repaired") {
+		t.Errorf("check --repair: %s", out)
+	}
+	got := taken(t, s.kiln.Run(s.kiln.Dir, "ralph-pool", "take", "demo", "--trust", "--now", "--json"))
+	awaitEnd(t, filepath.Join(got.Project, ".ralph", "demo"))
+	s.kiln.Run(s.kiln.Dir, "ralph-pool", "mirror", "--once")
+	out = s.kiln.Run(s.kiln.Dir, "ralph-pool", "check")
+	if !strings.Contains(out, "yes") {
+		t.Errorf("check: %s", out)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/parts"
 )
 
-// mostBefore is how many trees, one before the other, are needed at most beside one that was stored.
+// mostBefore is how many trees, one before the other, are needed at most beside one that was
+// stored.
 const mostBefore = 20
 
 // Put stores the files of the loop in a folder, as they are now, as tree n of its log. A tree that

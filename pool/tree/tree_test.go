@@ -78,8 +78,9 @@ func TestTreesHaveOnlyNewCommits(t *testing.T) {
 	if got := host.Run(clone, "git", "show", m.Repo.Tree+":new"); got != "xxxxxxxx" {
 		t.Errorf("new has %q", got)
 	}
-	if got := host.Run(clone, "git", "for-each-ref", "--format=%(refname) %(objectname)", "refs/ralph/"+loop); got != host.Run(project, "git", "for-each-ref", "--format=%(refname) %(objectname)", "refs/ralph/"+loop) {
-		t.Errorf("the bundle has the refs %s", got)
+	list := []string{"for-each-ref", "--format=%(refname) %(objectname)", "refs/ralph/" + loop}
+	if got, want := host.Run(clone, "git", list...), host.Run(project, "git", list...); got != want || want == "" {
+		t.Errorf("the bundle has the refs %s, not %s", got, want)
 	}
 	if got := host.Run(clone, "git", "rev-parse", "refs/heads/main"); got != m.Repo.Head {
 		t.Errorf("main is %s, not %s", got, m.Repo.Head)
