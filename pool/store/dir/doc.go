@@ -4,7 +4,8 @@
 // the value after it. Files are never written in place: a finished, synced one gets its name by
 // link(2), which fails where the name exists, or replaces the file of that name by rename(2)
 // while a lock of flock(2) is held. The folder is synced before a write is acknowledged. Names
-// that begin with a dot are the engine's own: no key has such a part.
+// that begin with a dot are the engine's own: no key has such a part. A read may see a write a
+// moment before it is acknowledged; a power cut in this moment takes it back.
 //
 //	FOLDER/loops/01K…/log/000000000000    a key
 //	FOLDER/.new/                          files that have no name yet

@@ -76,7 +76,8 @@ func (w *watch) run(ctx context.Context) error {
 			return nil
 		case event := <-w.notifier.Events:
 			more, scan = w.handle(event)
-		case <-w.notifier.Errors: // notifications were lost
+		case err := <-w.notifier.Errors:
+			scan = err != nil // notifications were lost
 		case <-poll.C:
 		}
 		if !scan {

@@ -62,7 +62,7 @@ func (s *Store) write(ctx context.Context, key string, value []byte, name func(f
 	}
 	revision := rand.Text()
 	file := path.Join(newFiles, revision)
-	defer s.root.Remove(file) // after a rename there is none
+	defer func() { _ = s.root.Remove(file) }() // after a rename there is none
 	if err := s.create(file, revision, value); err != nil {
 		return "", err
 	}

@@ -3,6 +3,8 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -17,6 +20,9 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/store"
 )
+
+// maxReads is how often an object is read whose ETag does not fit.
+const maxReads = 100
 
 // idBytes is the length of an object's first line: crypto/rand.Text.
 const idBytes = 26
@@ -28,6 +34,8 @@ type Store struct {
 	bucket    string
 	prefix    string // empty, or with a slash at its end
 	poll      time.Duration
+	// otherETags is true once the server has answered a write with another ETag than the MD5.
+	otherETags atomic.Bool
 }
 
 var _ store.Store = (*Store)(nil)
@@ -102,34 +110,56 @@ func (s *Store) Get(ctx context.Context, key string) (store.Entry, error) {
 	return entry, nil
 }
 
-// read returns what a key holds, and the first line of its object.
+// read returns what a key holds, and the first line of its object. An ETag is the object's MD5 with
+// most servers. Where it is not, either this server has others, or it has answered with the ETag of
+// one write and the body of another, as versitygw does while a key is written. Then reading again
+// helps. A swap with a revision that is newer than the value would lose a write.
 func (s *Store) read(ctx context.Context, key string) (entry store.Entry, id string, err error) {
 	if err := errors.Join(store.CheckKey(key), ctx.Err()); err != nil {
 		return entry, "", err
 	}
-	var object []byte
+	object, etag, err := s.download(ctx, key)
+	for try := 0; err == nil && !s.otherETags.Load() && etag != hashOf(object); try++ {
+		before, etagBefore := object, etag
+		object, etag, err = s.download(ctx, key)
+		if etag == etagBefore && bytes.Equal(object, before) {
+			break
+		}
+		if try == maxReads {
+			return entry, "", fmt.Errorf("after %d attempts the server's ETag is still of another write", try)
+		}
+	}
+	if err != nil {
+		return entry, "", err
+	}
+	first, value, found := bytes.Cut(object, []byte("\n"))
+	if !found || len(first) != idBytes || len(value) > store.MaxValue || etag == "" {
+		return entry, "", fmt.Errorf("it is no object of a store: %d bytes with the ETag %q", len(object), etag)
+	}
+	return store.Entry{Value: value, Revision: store.Revision(etag)}, string(first), nil
+}
+
+func hashOf(object []byte) string {
+	sum := md5.Sum(object)
+	return hex.EncodeToString(sum[:])
+}
+
+// download returns an object, or its beginning if it is longer than those of a store.
+func (s *Store) download(ctx context.Context, key string) (object []byte, etag string, err error) {
 	_, err = untilReady(ctx, func() error {
 		body, info, _, err := s.client.GetObject(ctx, s.bucket, s.object(key), minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
 		defer body.Close()
-		entry.Revision = store.Revision(info.ETag)
+		etag = info.ETag
 		object, err = io.ReadAll(io.LimitReader(body, idBytes+1+store.MaxValue+1))
 		return err
 	})
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
-		return entry, "", store.ErrNotFound
+		err = store.ErrNotFound
 	}
-	if err != nil {
-		return entry, "", err
-	}
-	first, value, found := bytes.Cut(object, []byte("\n"))
-	if !found || len(first) != idBytes || len(value) > store.MaxValue || entry.Revision == "" {
-		return entry, "", fmt.Errorf("it is no object of a store: %d bytes with the ETag %q", len(object), entry.Revision)
-	}
-	entry.Value = value
-	return entry, string(first), nil
+	return object, etag, err
 }
 
 // List yields keys in order.

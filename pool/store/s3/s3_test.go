@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -266,9 +268,7 @@ func TestTruncatedBodiesAreErrors(t *testing.T) {
 		}
 		recorder := httptest.NewRecorder()
 		server.inside.ServeHTTP(recorder, r)
-		for name, values := range recorder.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), recorder.Header())
 		_, _ = w.Write(recorder.Body.Bytes()[:recorder.Body.Len()/2])
 		return true
 	})
@@ -277,6 +277,71 @@ func TestTruncatedBodiesAreErrors(t *testing.T) {
 	}
 	if entry, err := c.Get(t.Context(), "accounts/a"); err == nil {
 		t.Errorf("Get: %d bytes of %d and no error", len(entry.Value), len(value))
+	}
+}
+
+// get answers a GET with another ETag.
+func get(server *server, etag func() string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		recorder := httptest.NewRecorder()
+		server.inside.ServeHTTP(recorder, r)
+		maps.Copy(w.Header(), recorder.Header())
+		if tag := etag(); tag != "" {
+			w.Header().Set("ETag", strconv.Quote(tag))
+		}
+		_, _ = w.Write(recorder.Body.Bytes())
+		return true
+	}
+}
+
+func TestMixedAnswerIsReadAgain(t *testing.T) {
+	server := newServer(t)
+	c := server.open(t)
+	revision, err := c.PutIfAbsent(t.Context(), "accounts/a", []byte("value"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mixed := range 4 {
+		left := mixed
+		server.disturb(get(server, func() string {
+			if left--; left < 0 {
+				return ""
+			}
+			return fmt.Sprintf("%032x", left) // of another write each time
+		}))
+		if entry, err := c.Get(t.Context(), "accounts/a"); err != nil || entry.Revision != revision {
+			t.Errorf("after %d mixed answers: revision %s, %v, want %s", mixed, entry.Revision, err, revision)
+		}
+	}
+}
+
+func TestOtherETagsAreAccepted(t *testing.T) {
+	server := newServer(t)
+	if _, err := server.open(t).PutIfAbsent(t.Context(), "accounts/a", []byte("value")); err != nil {
+		t.Fatal(err)
+	}
+	answers := 0
+	other := get(server, func() string { answers++; return "drawn-at-random" })
+	server.disturb(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			twice(server.inside, r)
+			w.Header().Set("ETag", `"drawn-at-random"`)
+			return true
+		}
+		return other(w, r)
+	})
+	c := server.open(t)
+	for wrote, want := range []int{2, 1} {
+		answers = 0
+		if entry, err := c.Get(t.Context(), "accounts/a"); err != nil || entry.Revision != "drawn-at-random" || answers != want {
+			t.Errorf("Get after %d writes: %s, %v, %d answers, want %d", wrote, entry.Revision, err, answers, want)
+		}
+		if _, err := c.PutIfAbsent(t.Context(), "accounts/b", nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

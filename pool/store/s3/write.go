@@ -63,6 +63,9 @@ func (s *Store) write(ctx context.Context, key string, revision store.Revision, 
 		if info.ETag == "" {
 			return "", errors.New("the server's answer has no ETag")
 		}
+		if info.ETag != hashOf(object) {
+			s.otherETags.Store(true)
+		}
 		return store.Revision(info.ETag), nil
 	}
 	answer := minio.ToErrorResponse(err)

@@ -30,8 +30,11 @@ func expect(what string, got, want error) error {
 	if want == nil && got == nil || want != nil && errors.Is(got, want) {
 		return nil
 	}
-	return fmt.Errorf("%s: got the error %v, want %v", what, got, want)
+	return fmt.Errorf("%s: got the error %s, want %s", what, said(got), said(want))
 }
+
+// said returns what an error says, also where there is none.
+func said(err error) string { return fmt.Sprint(err) }
 
 // holds returns an error if a key has not this value.
 func holds(ctx context.Context, c store.Store, key string, want []byte) error {
@@ -105,11 +108,11 @@ func revisionsNameWrites(ctx context.Context, s *suite) error {
 		}
 		entry, err := c.Get(ctx, key)
 		if err != nil || entry.Revision != next {
-			return fmt.Errorf("write %d returned the revision %q, and Get %q, %v", i, next, entry.Revision, err)
+			return fmt.Errorf("write %d returned the revision %q, and Get %q, %s", i, next, entry.Revision, said(err))
 		}
 		for old, earlier := range before {
 			if _, err := c.CompareAndSwap(ctx, key, old, []byte("stale")); !errors.Is(err, store.ErrChanged) {
-				return fmt.Errorf("CompareAndSwap with the revision of write %d after write %d: got the error %v, want %v", earlier, i, err, store.ErrChanged)
+				return fmt.Errorf("CompareAndSwap with the revision of write %d after write %d: got the error %s", earlier, i, said(err))
 			}
 		}
 		before[next], revision = i, next
@@ -137,10 +140,10 @@ func values(ctx context.Context, s *suite) error {
 	}
 	key := s.prefix + "value/too-long"
 	if _, err := c.PutIfAbsent(ctx, key, append(long, 0)); err == nil || errors.Is(err, store.ErrExists) {
-		return fmt.Errorf("PutIfAbsent of a value that is too long: got the error %v, want one that says so", err)
+		return fmt.Errorf("PutIfAbsent of a value that is too long: got the error %s, want one that says so", said(err))
 	}
 	if _, err := c.CompareAndSwap(ctx, key, "", append(long, 0)); err == nil || errors.Is(err, store.ErrChanged) {
-		return fmt.Errorf("CompareAndSwap with a value that is too long: got the error %v, want one that says so", err)
+		return fmt.Errorf("CompareAndSwap with a value that is too long: got the error %s, want one that says so", said(err))
 	}
 	_, err := c.Get(ctx, key)
 	return expect("Get of what was too long", err, store.ErrNotFound)
@@ -172,7 +175,7 @@ func keyForms(ctx context.Context, s *suite) error {
 		_, get := c.Get(ctx, key)
 		for _, err := range []error{put, swap, get} {
 			if err == nil || errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrNotFound) {
-				return fmt.Errorf("the key %.40q is none: got the error %v, want one that says so", key, err)
+				return fmt.Errorf("the key %.40q is none: got the error %s, want one that says so", key, said(err))
 			}
 		}
 	}
@@ -230,12 +233,12 @@ func list(ctx context.Context, s *suite) error {
 		}
 		got, err := listed(ctx, s.client(0), s.prefix+c.prefix, after)
 		if err != nil || !slices.Equal(got, want) {
-			return fmt.Errorf("List of %q after %q: got %d keys, %.300q, %v, want %d, %.300q", c.prefix, c.after, len(got), got, err, len(want), want)
+			return fmt.Errorf("List of %q after %q: got %d keys, %.300q, %s, want %d, %.300q", c.prefix, c.after, len(got), got, said(err), len(want), want)
 		}
 	}
-	for key := range s.client(0).List(ctx, s.prefix, "") {
-		if key != keys[0] {
-			return fmt.Errorf("List: the first key is %q, want %q", key, keys[0])
+	for key, err := range s.client(0).List(ctx, s.prefix, "") {
+		if err != nil || key != keys[0] {
+			return fmt.Errorf("List: the first key is %q, %s, want %q", key, said(err), keys[0])
 		}
 		break // has to be possible
 	}
@@ -251,8 +254,10 @@ func endedContext(ctx context.Context, s *suite) error {
 	_, get := c.Get(ended, key)
 	_, list := listed(ended, c, s.prefix, "")
 	_, after := c.Get(ctx, key)
-	for range c.Watch(ended, s.prefix) {
-		// It ends, and may say why.
+	for _, err := range c.Watch(ended, s.prefix) {
+		if err != nil {
+			break // It ends, and may say why.
+		}
 	}
 	return errors.Join(
 		expect("PutIfAbsent with a context that has ended", put, context.Canceled),
