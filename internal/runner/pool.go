@@ -70,7 +70,7 @@ func Fence(dir string, to event.LoopFenced, now time.Time) error {
 	}
 	var drafts []event.Draft
 	if !known {
-		drafts = append(drafts, event.Encode(to, "loop"))
+		drafts = append(drafts, event.Encode(to, "pool")) // no rule of the loop decided it
 	}
 	iteration := max(state.Lifecycle.Iteration, 1)
 	opt.Notify = true
@@ -78,16 +78,20 @@ func Fence(dir string, to event.LoopFenced, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	engine := &loop.Engine{Journal: writer, Executor: noExecutor{}, Segment: iteration}
+	projections := loopstate.NewWriter(dir, nil)
+	written := func(events []event.Event, s *loopstate.State) {
+		if events[len(events)-1].Type == event.TypeIterationEnded {
+			projections.Iteration(*s.Last)
+		}
+	}
+	engine := &loop.Engine{Journal: writer, Executor: noExecutor{}, Folded: written, Segment: iteration}
 	engine.Restore(state)
 	err = engine.Fold(opened)
 	if err == nil {
 		err = engine.Step(drafts)
 	}
-	if err = errors.Join(err, finish(writer, engine)); err != nil {
-		return err
+	if err = errors.Join(err, finish(writer, engine)); err == nil {
+		projections.State(engine.State())
 	}
-	projections := loopstate.NewWriter(dir, nil)
-	projections.State(engine.State())
-	return projections.Close()
+	return errors.Join(err, projections.Close())
 }

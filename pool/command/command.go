@@ -62,7 +62,7 @@ func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c
 		return id, fmt.Errorf("send a command to loop %s: %w", loop, err)
 	}
 	if err := Wake(ctx, s, host, loop); err != nil {
-		return id, fmt.Errorf("the command waits for host %s, which finds it when it looks next: %w", host, err)
+		return id, fmt.Errorf("the command is stored, and host %s finds it when it is woken next: %w", host, err)
 	}
 	return id, nil
 }

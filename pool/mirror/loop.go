@@ -72,6 +72,7 @@ type loop struct {
 	unsealed int       // bytes
 	alive    bool
 	sealed   bool        // since the view was written
+	caught   bool        // all that was there when the mirror began is sealed
 	more     bool        // more is to be sealed at once
 	woken    atomic.Bool // commands may wait
 
@@ -250,10 +251,11 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 			l.unsealed = len(p.text)
 		}
 		now := m.opt.Now()
-		due := p.full || p.last >= p.first && (!l.alive || l.answers(p)) || ask && !answered ||
+		due := p.full || p.last >= p.first && (!l.alive || !l.caught || l.answers(p)) || ask && !answered ||
 			decide.Due(len(p.text), now.Sub(l.acted)+restGrid, p.ended)
 		step := l.log.Next(decide.Journal{Last: p.last, Due: due})
 		if step.Do == decide.Wait {
+			l.caught = true
 			return from.err
 		}
 		if err := m.do(ctx, l, step, p); err != nil {

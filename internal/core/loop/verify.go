@@ -40,7 +40,7 @@ func (v *Verifier) Event(e event.Event) (*Difference, error) {
 	switch e.Type {
 	case event.TypeSegmentOpened, event.TypeSegmentSealed:
 		return nil, v.segment(e)
-	case event.TypeLoopStarted, event.TypeLoopResumed:
+	case event.TypeLoopStarted, event.TypeLoopMoved, event.TypeLoopResumed:
 		// The runner before this one may have died in the middle of its decisions.
 		return nil, v.fold(e, false)
 	}
@@ -145,7 +145,7 @@ var deciding = map[event.Type]bool{
 	event.TypeCommandDelivered: true, event.TypeCommandRefused: true, event.TypeCommandWithdrawn: true,
 	event.TypeQuestionAsked: true, event.TypeQuestionAnswered: true,
 	event.TypeCompletionAccepted: true, event.TypeCompletionClaimed: true, event.TypeCompletionIgnored: true, event.TypeCompletionRefused: true,
-	event.TypeIterationEnded: true, event.TypeLoopConfigured: true, event.TypeLoopEnded: true,
+	event.TypeIterationEnded: true, event.TypeLoopConfigured: true, event.TypeLoopEnded: true, event.TypeLoopFenced: true,
 	event.TypeLoopPaused: true, event.TypeLoopUnpaused: true, event.TypeLoopWaited: true, event.TypeLoopWaiting: true,
 }
 
