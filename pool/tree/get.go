@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,6 +149,9 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, id stri
 		return err
 	}
 	for i := len(bundles) - 1; i >= 0; i-- {
+		if _, err := os.Lstat(bundles[i]); errors.Is(err, fs.ErrNotExist) {
+			continue // nothing was new
+		}
 		if _, err := git(ctx, dir, nil, "-c", "transfer.fsckObjects=true", "bundle", "unbundle", bundles[i]); err != nil {
 			return err
 		}

@@ -44,12 +44,7 @@ func put(ctx context.Context, s store.Store, folder, loop string, n uint64, link
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	file := filepath.Join(scratch, "files")
-	err = export(ctx, folder, file, since)
-	if err != nil && len(since) > 0 {
-		// Nothing may be new in the repository, of which git makes no bundle.
-		err = export(ctx, folder, file, nil)
-	}
-	if err != nil {
+	if err := export(ctx, folder, file, since); err != nil {
 		return err
 	}
 	f, err := os.Open(file)

@@ -43,7 +43,7 @@ func (c *checkCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := check.Check(ctx, check.Options{Store: s, Host: pool.Host, Home: home, Repair: c.Repair, Say: say, Clock: time.Now})
+	r, err := check.Check(ctx, check.Options{Store: s, Host: pool.Host, Home: home, Repair: c.Repair, Say: sayText, Clock: time.Now})
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}

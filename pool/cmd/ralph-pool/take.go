@@ -47,7 +47,7 @@ func (c *takeCommand) Run(ctx context.Context) error {
 	}
 	o := takeover.Options{
 		Store: s, Host: pool.Host, Home: home, Loop: c.Name, Into: c.Into, Now: c.Now, Trust: c.Trust,
-		Asks: isTerminal(os.Stdin), Stdin: os.Stdin, Stderr: os.Stderr, Clock: time.Now, Say: say,
+		Asks: isTerminal(os.Stdin), Stdin: os.Stdin, Stderr: os.Stderr, Clock: time.Now, Say: sayText,
 	}
 	if c.Tree != nil {
 		o.Tree = *c.Tree + 1
@@ -70,5 +70,5 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (nullErr != nil || !os.SameFile(info, null))
 }
 
-// say tells a person what goes on.
-func say(text string) { fmt.Fprintln(os.Stderr, "ralph pool: "+text) }
+// sayText is say for a complete text.
+func sayText(text string) { say("%s", text) }
