@@ -120,8 +120,8 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 	return w.write(loopDir, c)
 }
 
-// deliver is fs.ErrExist for a command that is in the inbox. A claim renames it, so the name that it
-// is dropped under is looked for first.
+// deliver is fs.ErrExist for a command that is in the inbox. A claim renames it, so the name that
+// it is dropped under is looked for first.
 func (w *writer) deliver(loopDir string, c Command) (id string, err error) {
 	if !canonicalID(c.ID) {
 		return "", fmt.Errorf("%.40q is not an id", c.ID)

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,6 +44,9 @@ type Header struct {
 	// can tell its own from another's.
 	Nonce string `json:"nonce"`
 }
+
+// ErrVersion is the error of a chunk that a newer program wrote: it is no damage.
+var ErrVersion = errors.New("a newer ralph wrote it")
 
 // Hash is what the next chunk has as Prev.
 func Hash(stored []byte) string {
@@ -82,7 +86,7 @@ func Decode(stored []byte) (Header, []byte, error) {
 		return h, nil, fmt.Errorf("decode the header of a chunk: %w", err)
 	}
 	if h.Version != Version {
-		return h, nil, fmt.Errorf("chunk %d of loop %s has version %d, and this program reads %d", h.Number, h.Loop, h.Version, Version)
+		return h, nil, fmt.Errorf("chunk %d of loop %s has version %d, and this program reads %d: %w", h.Number, h.Loop, h.Version, Version, ErrVersion)
 	}
 	return h, lines, nil
 }

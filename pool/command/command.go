@@ -1,6 +1,6 @@
 // Package command is how a person on one host steers a loop on another: the command waits in the
-// store under an ID of its own, and the host that has the loop drops it into the loop's inbox, once.
-// The receipt is an event of the loop, as for any command.
+// store under an ID of its own, and the host that has the loop drops it into the loop's inbox,
+// once. The receipt is an event of the loop, as for any command.
 package command
 
 import (
@@ -30,12 +30,12 @@ const (
 	Rejected Outcome = "rejected" // it reaches no inbox, and Why says why
 )
 
-// A Command stands at keys.Inbox(loop) + its ID.
+// A Command is the value of keys.Inbox(loop) + its ID.
 type Command struct {
 	Version int           `json:"v"`
 	Command inbox.Command `json:"command"` // without ID and processes
-	// Epoch is that of the loop when the command was given; 0 is any. A command for an earlier epoch
-	// is rejected: what it was given for may not be true any more.
+	// Epoch is that of the loop when the command was given; 0 is any. A command for an earlier
+	// epoch is rejected: what it was given for may not be true any more.
 	Epoch   uint64  `json:"epoch,omitempty"`
 	Outcome Outcome `json:"outcome,omitempty"`
 	Why     string  `json:"why,omitempty"`
@@ -46,8 +46,8 @@ var kinds = []inbox.Kind{
 	inbox.Steer, inbox.FollowUp, inbox.Stop, inbox.StopNow, inbox.Pause, inbox.Resume, inbox.Set, inbox.Kill, inbox.Answer, inbox.TakeBack,
 }
 
-// Send stores a command, wakes the host, and returns the command's ID. After an error with an ID the
-// command may be there: the loop takes it once, however often it is sent under that ID.
+// Send stores a command, wakes the host, and returns the command's ID. After an error with an ID
+// the command may be there: the loop takes it once, however often it is sent under that ID.
 func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c inbox.Command) (id string, err error) {
 	value := Command{Version: Version, Command: c, Epoch: epoch}
 	if err := value.Check(); err != nil {
@@ -62,17 +62,17 @@ func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c
 		return id, fmt.Errorf("send a command to loop %s: %w", loop, err)
 	}
 	if err := Wake(ctx, s, host, loop); err != nil {
-		return id, fmt.Errorf("the command waits for host %s, which finds it when it looks next: %w", host, err)
+		return id, fmt.Errorf("the command is stored, and host %s finds it when it is woken next: %w", host, err)
 	}
 	return id, nil
 }
 
-// named is how many loops a bell names at most.
+// named is how many loops a call names at most.
 const named = 64
 
-// A bell stands at keys.Wake. Its last loops are those for which it was written last, so that a host
-// with a thousand loops need not ask about all of them.
-type bell struct {
+// A call is the value of keys.Wake. Its last loops are those for which it was written last, so that
+// a host with a thousand loops need not ask about all of them.
+type call struct {
 	Count uint64   `json:"count"` // of its writes
 	Loops []string `json:"loops"`
 }
@@ -85,7 +85,7 @@ func Wake(ctx context.Context, s store.Store, host, loop string) error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("wake host %s: %w", host, err)
 		}
-		var b bell
+		var b call
 		_ = json.Unmarshal(entry.Value, &b) // what is none is replaced
 		b.Count++
 		b.Loops = append(b.Loops, loop)
@@ -110,7 +110,7 @@ func Woken(ctx context.Context, s store.Store, host string, since uint64) (loops
 	if errors.Is(err, store.ErrNotFound) {
 		return []string{}, 0, nil
 	}
-	var b bell
+	var b call
 	if err == nil {
 		err = json.Unmarshal(entry.Value, &b)
 	}

@@ -7,15 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/ralph-loop/ralph/pool/keys"
-	"github.com/ralph-loop/ralph/pool/store"
 )
 
 // Load reads what this host knows of its pool from ralph's home.
 func Load(home string) (p Pool, err error) {
-	path := filepath.Join(home, "pool.json")
-	text, err := os.ReadFile(path)
+	path := Path(home)
+	var text []byte
+	root, err := os.OpenRoot(home)
+	if err == nil {
+		text, err = root.ReadFile(filepath.Base(path))
+		root.Close()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, fmt.Errorf("this host is in no pool: %s does not exist; 'ralph pool join LINE' makes it", path)
 	}
@@ -23,7 +25,7 @@ func Load(home string) (p Pool, err error) {
 		err = json.Unmarshal(text, &p)
 	}
 	if err == nil {
-		err = store.CheckKey(keys.Beat(p.Host))
+		err = CheckHost(p.Host)
 	}
 	if err != nil {
 		return p, fmt.Errorf("read %s: %w", path, err)

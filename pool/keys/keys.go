@@ -3,6 +3,7 @@
 //	loops/ID/log/N            a chunk of the journal: package chunk
 //	loops/ID/tree/N           files of the loop and of its repository, in parts
 //	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
+//	loops/ID/repair/N         the lines of chunk N, which is damaged: package log
 //	parts/KEY/SHA256          a part of the value of KEY: package parts
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
@@ -40,6 +41,12 @@ func ChunkNumber(key string) (n uint64, ok bool) {
 	n, err := strconv.ParseUint(number, 10, 64)
 	return n, found && err == nil
 }
+
+// Repair is the key of the lines that chunk n had.
+func Repair(loop string, n uint64) string { return fmt.Sprintf("%s%s/repair/%012d", Loops, loop, n) }
+
+// AfterLoop is where a list of loops goes on after all keys of one.
+func AfterLoop(loop string) string { return Loops + loop + "/~" }
 
 // Trees is the prefix of a loop's trees.
 func Trees(loop string) string { return Loops + loop + "/tree/" }

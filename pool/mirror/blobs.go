@@ -52,23 +52,20 @@ func putBlob(ctx context.Context, s store.Store, loop, folder, name string) erro
 		return err
 	}
 	defer root.Close()
-	info, err := root.Lstat(name)
+	f, err := openRegular(root, name)
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it is no regular file")
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
 	}
 	if info.Size() > store.MaxValue { // its parts would be sent before the key is refused
 		if _, err := parts.Head(ctx, s, keys.Blob(loop, name)); err == nil {
 			return nil
 		}
 	}
-	f, err := root.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	_, err = parts.Put(ctx, s, keys.Blob(loop, name), &verified{from: f, sum: sha256.New(), want: name})
 	if errors.Is(err, store.ErrExists) {
 		return nil

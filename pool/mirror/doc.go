@@ -4,9 +4,9 @@
 //	m := mirror.New(mirror.Options{Store: s, Host: "mill", Home: home, Program: "ralph"})
 //	err := m.Run(ctx)
 //
-// What is decided about a loop's log is package decide; this package carries it out. It sleeps until
-// a journal is written to, a command comes, or a moment has come that is due for some loops: there
-// is one timer, and no goroutine for a loop that waits.
+// What is decided about a loop's log is package decide; this package carries it out. It sleeps
+// until a journal is written to, a command comes, or a moment has come that is due for some loops:
+// there is one timer, and no goroutine for a loop that waits.
 //
 // # Guarantees
 //
@@ -27,7 +27,7 @@
 // # What leaves the host
 //
 // The lines of journals and their blobs, in which secrets were masked when they were written; the
-// view, which is made of them, and of the loop's paths and process; names of loops and of this host.
-// A tree has the repository's files and history as they are, ignored files apart: what is committed
-// there is not masked.
+// view, which is made of them, and of the loop's paths and process; names of loops and of this
+// host. A tree has the repository's files and history as they are, ignored files apart: what is
+// committed there is not masked.
 package mirror

@@ -47,8 +47,8 @@ func (e *gapError) Error() string {
 		"journal.keepIterations has removed them, so this loop cannot be mirrored any more", e.first, e.from)
 }
 
-// after returns the lines after an event, up to where they have to be sealed. What stands before
-// damage is a piece.
+// after returns the lines after an event, up to where they have to be sealed. The lines before
+// damage are a piece.
 func (l *lines) after(seq event.Seq) (p piece) {
 	if l.next == nil || l.at != seq {
 		l.close()
@@ -94,7 +94,7 @@ func (p *piece) add(e event.Event) {
 	p.full = p.iteration || len(p.text) >= chunk.MaxLines
 }
 
-// linesBetween returns the lines of these events as they stand in the journal, nil if it does not
+// linesBetween returns the lines of these events as they are in the journal, nil if it does not
 // have the first any more, and fewer if it never had them.
 func linesBetween(dir string, first, last event.Seq) ([]byte, error) {
 	text := []byte{}
@@ -142,7 +142,12 @@ func syncLines(dir string) error {
 	if err != nil || len(all) == 0 || all[len(all)-1].Packed {
 		return err
 	}
-	f, err := os.Open(filepath.Join(dir, "journal", all[len(all)-1].Name))
+	root, err := os.OpenRoot(filepath.Join(dir, "journal"))
+	if err != nil {
+		return fmt.Errorf("sync the journal: %w", err)
+	}
+	defer root.Close()
+	f, err := openRegular(root, all[len(all)-1].Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -28,8 +27,8 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// A membership is pool.json in a loop's folder: that the loop takes part in the pool, and under which
-// epoch this host has it.
+// A membership is pool.json in a loop's folder: that the loop takes part in the pool, and under
+// which epoch this host has it.
 type membership struct {
 	Epoch uint64 `json:"epoch"`
 	Host  string `json:"host"`
@@ -39,7 +38,7 @@ type membership struct {
 
 // readMembership is fs.ErrNotExist for a loop that does not take part.
 func readMembership(dir string) (p membership, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "pool.json"))
+	text, err := readSmall(dir, "pool.json")
 	if err != nil {
 		return p, err
 	}
@@ -55,16 +54,16 @@ type loop struct {
 	name, dir string
 	project   string
 	member    membership
-	id        string // in the pool; empty until the journal says it; the mirror's lock guards its change
+	id        string // in the pool; empty until the journal says it. The mirror's lock guards it
 	epoch     uint64
 	// folder is open, so that no other folder can have its number: a new loop of that name is not
 	// taken for this one.
-	folder *os.File
+	folder *os.Root
 	log    *decide.Mirror // nil until the end of the log is known
 	view   live.Cell
 	blobs  map[string]bool // that are in the store
-	// done are the commands that need nothing more. dropped are in the inbox or the journal, with the
-	// event of their receipt, 0 while there is none.
+	// done are the commands that need nothing more. dropped are in the inbox or the journal, with
+	// the event of their receipt, 0 while there is none.
 	done    map[string]bool
 	dropped map[string]event.Seq
 
@@ -72,6 +71,7 @@ type loop struct {
 	unsealed int       // bytes
 	alive    bool
 	sealed   bool        // since the view was written
+	caught   bool        // all that was there when the mirror began is sealed
 	more     bool        // more is to be sealed at once
 	woken    atomic.Bool // commands may wait
 
@@ -105,11 +105,11 @@ func (l *loop) open() error {
 		return err
 	}
 	if l.folder == nil {
-		if l.folder, err = os.Open(l.dir); err != nil {
+		if l.folder, err = os.OpenRoot(l.dir); err != nil {
 			return err
 		}
 	}
-	own, err := l.folder.Stat()
+	own, err := l.folder.Stat(".")
 	if err != nil {
 		return err
 	}
@@ -250,10 +250,11 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 			l.unsealed = len(p.text)
 		}
 		now := m.opt.Now()
-		due := p.full || p.last >= p.first && (!l.alive || l.answers(p)) || ask && !answered ||
-			decide.Due(len(p.text), now.Sub(l.acted)+restGrid, p.ended)
+		due := p.full || p.last >= p.first && (!l.alive || !l.caught || l.answers(p)) || ask && !answered ||
+			decide.Due(len(p.text), min(now.Sub(l.acted), decide.Interval)+restGrid, p.ended)
 		step := l.log.Next(decide.Journal{Last: p.last, Due: due})
 		if step.Do == decide.Wait {
+			l.caught = true
 			return from.err
 		}
 		if err := m.do(ctx, l, step, p); err != nil {
@@ -321,7 +322,7 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
 }
 
-// answers reports whether a piece has the receipt of a command that somebody waits for.
+// answers reports whether a piece has the receipt of a command from the store.
 func (l *loop) answers(p piece) bool {
 	for id := range p.received {
 		if _, ours := l.dropped[id]; ours {
@@ -344,8 +345,15 @@ func (l *loop) sealedPiece(p piece) {
 // fenceMost bounds the time that ending a loop takes.
 const fenceMost = 2 * time.Minute
 
+// ownClaims is how often a loop is looked at, for two minutes in all, before a claim of this host
+// fences it: 'ralph pool take' may be about to bring the loop into this folder.
+const ownClaims = 6
+
 // fence ends the loop here: another host has it.
 func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
+	if step.Host == m.opt.Host && l.fails < ownClaims {
+		return fmt.Errorf("this host has taken it over again, under epoch %d; it is not in this folder yet", step.Epoch)
+	}
 	ctx, cancel := context.WithTimeout(ctx, fenceMost)
 	defer cancel()
 	c := exec.CommandContext(ctx, m.opt.Program, "fence", l.dir, "--host", step.Host, "--epoch", strconv.FormatUint(step.Epoch, 10))

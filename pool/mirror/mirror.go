@@ -71,12 +71,14 @@ type Mirror struct {
 	// changed wakes Run.
 	changed chan struct{}
 
-	mu     sync.Mutex
-	loops  map[string]*loop // by folder
-	ids    map[string]*loop
-	said   map[string]string // by folder, the last
-	find   time.Time         // when to look at the registry
-	counts Counts
+	mu      sync.Mutex
+	loops   map[string]*loop // by folder
+	ids     map[string]*loop
+	said    map[string]string // by folder, the last
+	queue   []*loop           // that are due
+	working int               // goroutines
+	find    time.Time         // when to look at the registry
+	counts  Counts
 	// unreachable says that the last beat failed: then no loop says it too.
 	unreachable bool
 }
@@ -125,9 +127,8 @@ func (m *Mirror) Run(ctx context.Context) error {
 	background.Go(func() { m.wakes(ctx) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	slots := make(chan struct{}, workers)
 	for ctx.Err() == nil {
-		next := m.dispatch(ctx, &background, slots)
+		next := m.dispatch(ctx, &background)
 		timer.Reset(max(next.Sub(m.opt.Now()), 0))
 		select {
 		case <-ctx.Done():
@@ -143,37 +144,46 @@ func (m *Mirror) Run(ctx context.Context) error {
 }
 
 // dispatch has goroutines look at the loops that are due, and returns when the next is.
-func (m *Mirror) dispatch(ctx context.Context, background *sync.WaitGroup, slots chan struct{}) time.Time {
-	now := m.opt.Now()
+func (m *Mirror) dispatch(ctx context.Context, background *sync.WaitGroup) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	now := m.opt.Now()
 	if !now.Before(m.find) {
 		m.findLoops()
 	}
 	next := m.find
 	for _, l := range m.loops {
-		if l.busy {
-			continue
+		switch {
+		case l.busy:
+		case !l.due.After(now):
+			l.busy, l.kicked = true, false
+			m.queue = append(m.queue, l)
+		case l.due.Before(next):
+			next = l.due
 		}
-		if l.due.After(now) {
-			if l.due.Before(next) {
-				next = l.due
-			}
-			continue
-		}
-		select {
-		case slots <- struct{}{}:
-		default:
-			return now.Add(never) // a goroutine that ends wakes Run
-		}
-		l.busy, l.kicked = true, false
-		background.Go(func() {
-			m.lookAt(ctx, l)
-			<-slots
-			m.wake()
-		})
+	}
+	for range min(len(m.queue), workers-m.working) {
+		m.working++
+		background.Go(func() { m.work(ctx) })
 	}
 	return next
+}
+
+// work looks at loops of the queue until it is empty.
+func (m *Mirror) work(ctx context.Context) {
+	defer m.wake() // Run learns when they are due again
+	for {
+		m.mu.Lock()
+		if len(m.queue) == 0 || ctx.Err() != nil {
+			m.working--
+			m.mu.Unlock()
+			return
+		}
+		l := m.queue[0]
+		m.queue = m.queue[1:]
+		m.mu.Unlock()
+		_ = m.lookAt(ctx, l) // it has said what is wrong
+	}
 }
 
 func (m *Mirror) wake() {

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
-// Main builds ralph, puts it on PATH, and runs the tests of a package.
+// Main builds ralph and ralph-pool, puts them on PATH, and runs the tests of a package.
 func Main(m *testing.M) {
 	os.Exit(run(m))
 }
@@ -24,7 +25,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(folder)
-	build := exec.Command("go", "build", "-trimpath", "-o", folder, "github.com/ralph-loop/ralph/cmd/ralph")
+	build := exec.Command("go", "build", "-trimpath", "-o", folder, "github.com/ralph-loop/ralph/cmd/ralph", "github.com/ralph-loop/ralph/pool/cmd/ralph-pool")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build ralph: %v\n%s", err, out)
 		return 1
@@ -32,6 +33,9 @@ func run(m *testing.M) int {
 	_ = os.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return m.Run()
 }
+
+// Deadline is how long a test waits for what has to come.
+const Deadline = 5 * time.Minute
 
 // A Host is one machine: a home of its own.
 type Host struct {
@@ -44,6 +48,12 @@ type Host struct {
 func NewHost(t *testing.T) *Host {
 	t.Helper()
 	return &Host{t: t, Home: t.TempDir(), Dir: t.TempDir()}
+}
+
+// Join makes the host one of the pool in a folder.
+func (h *Host) Join(folder, name string) {
+	h.t.Helper()
+	h.Write(filepath.Join(h.Home, "pool.json"), fmt.Sprintf(`{"url":"dir://%s","host":"%s"}`, folder, name))
 }
 
 // Environ is the environment of programs there.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,7 +65,7 @@ func get(ctx context.Context, s store.Store, loop string, n uint64, into string)
 		}
 		bundles = append(bundles, filepath.Join(folder, bundleName))
 	}
-	return m, join(ctx, scratch, bundles, *m.Repo, loop)
+	return m, join(ctx, scratch, bundles, *m.Repo, m.ID)
 }
 
 // unpack writes the files of one tree.
@@ -94,9 +95,6 @@ func unpack(ctx context.Context, s store.Store, loop string, n uint64, into stri
 	m, text, err := readManifest(t)
 	if err != nil {
 		return l, m, err
-	}
-	if m.ID != loop {
-		return l, m, fmt.Errorf("it is of loop %.60q", m.ID)
 	}
 	err = root.WriteFile(manifestName, text, 0o600)
 	if err == nil {
@@ -141,7 +139,7 @@ func unpackAll(t *tar.Reader, root *os.Root) error {
 }
 
 // join replaces the first bundle, the newest, with one that has the history of all of them.
-func join(ctx context.Context, scratch string, bundles []string, r Repo, loop string) error {
+func join(ctx context.Context, scratch string, bundles []string, r Repo, id string) error {
 	dir := filepath.Join(scratch, "repository")
 	format := "sha1"
 	if len(r.Head) == 64 {
@@ -151,12 +149,14 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, loop st
 		return err
 	}
 	for i := len(bundles) - 1; i >= 0; i-- {
+		if _, err := os.Lstat(bundles[i]); errors.Is(err, fs.ErrNotExist) {
+			continue // nothing was new
+		}
 		if _, err := git(ctx, dir, nil, "-c", "transfer.fsckObjects=true", "bundle", "unbundle", bundles[i]); err != nil {
 			return err
 		}
 	}
-	moved := "refs/ralph/moved/" + loop
-	refs := map[string]string{moved: r.Tree}
+	refs := map[string]string{"refs/ralph/moved/" + id: r.Tree}
 	head := "HEAD"
 	if r.Branch != "" {
 		head = "refs/heads/" + r.Branch
@@ -166,7 +166,7 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, loop st
 	}
 	refs[head] = r.Head
 	for name, commit := range r.Refs {
-		if strings.HasPrefix(name, "refs/ralph/"+loop+"/") {
+		if strings.HasPrefix(name, "refs/ralph/"+id+"/") {
 			refs[name] = commit
 		}
 	}

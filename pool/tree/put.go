@@ -17,29 +17,34 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/parts"
 )
 
-// mostBefore is how many trees, one before the other, are needed at most beside one that was stored.
+// mostBefore is how many trees, one before the other, are needed at most beside one that was
+// stored.
 const mostBefore = 20
 
 // Put stores the files of the loop in a folder, as they are now, as tree n of its log. A tree that
 // stands there already stays: an earlier call, whose answer was lost, stored it. Only a tree that
 // was put is named by a chunk, so one that no chunk names means nothing.
-func Put(ctx context.Context, s store.Store, folder string, loop string, n uint64) (err error) {
+func Put(ctx context.Context, s store.Store, folder, loop string, n uint64) error {
+	link, since, err := before(ctx, s, loop, n)
+	if err != nil {
+		return err
+	}
+	return put(ctx, s, folder, loop, n, link, since)
+}
+
+// PutAll is Put with all commits: a tree before is damaged.
+func PutAll(ctx context.Context, s store.Store, folder, loop string, n uint64) error {
+	return put(ctx, s, folder, loop, n, Link{Version: version}, nil)
+}
+
+func put(ctx context.Context, s store.Store, folder, loop string, n uint64, link Link, since []string) (err error) {
 	scratch, err := os.MkdirTemp("", "ralph-tree-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	file := filepath.Join(scratch, "files")
-	link, since, err := before(ctx, s, loop, n)
-	if err != nil {
-		return err
-	}
-	err = export(ctx, folder, file, since)
-	if err != nil && len(since) > 0 {
-		// Nothing may be new in the repository, of which git makes no bundle.
-		err = export(ctx, folder, file, nil)
-	}
-	if err != nil {
+	if err := export(ctx, folder, file, since); err != nil {
 		return err
 	}
 	f, err := os.Open(file)

@@ -28,7 +28,8 @@ type Bundle struct {
 	// Refs are the loop's own in the bundle, by their names, and the commits that they name.
 	Refs map[string]string
 	// Since are commits that whoever reads the bundle has to have already. [WriteBundle] leaves them
-	// and their history out, but for those that the repository does not have.
+	// and their history out, but for those that the repository does not have. If nothing is newer,
+	// there is no file.
 	Since []string
 }
 
@@ -76,12 +77,16 @@ func WriteBundle(ctx context.Context, dir, file, id string, since []string, env 
 		wanted = append(wanted, name)
 	}
 	for _, commit := range since {
-		if commit != base.commit && gitHas(ctx, g, commit) {
+		if gitHas(ctx, g, commit) {
 			b.Since = append(b.Since, commit)
 			wanted = append(wanted, "^"+commit)
 		}
 	}
+	fresh := ""
 	if err == nil {
+		fresh, err = g.Line(ctx, slices.Concat([]string{"rev-list", "--max-count=1"}, wanted)...)
+	}
+	if err == nil && fresh != "" { // git makes no bundle without a commit
 		_, err = g.Read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted)...)
 	}
 	if err != nil {

@@ -163,3 +163,28 @@ func TestBundleReplacesNoRef(t *testing.T) {
 		}
 	}
 }
+
+// TestBundleLacksOlderCommits shows that a bundle leaves out commits that its reader has, and ignores
+// those that the repository does not have.
+func TestBundleLacksOlderCommits(t *testing.T) {
+	w := busy(t)
+	w.Git("update-ref", LoopRefs(bundleID)+"1", "HEAD")
+	old := w.Head()
+	w.Git("commit", "-q", "--allow-empty", "-m", "newer")
+	file := filepath.Join(t.TempDir(), "bundle")
+	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID, []string{old, strings.Repeat("0", 40)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Since) != 1 || b.Since[0] != old || b.Refs[LoopRefs(bundleID)+"1"] != old {
+		t.Errorf("the bundle lacks %v and has %v", b.Since, b.Refs)
+	}
+	to := treeIn(t, t.TempDir())
+	to.Git("init", "-q")
+	if _, err := Unbundle(t.Context(), to.Dir, file, b); err == nil {
+		t.Error("a repository without the older commit took the bundle")
+	}
+	if _, err := Unbundle(t.Context(), w.Dir, file, b); err != nil {
+		t.Error(err)
+	}
+}

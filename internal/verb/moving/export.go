@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,6 +202,9 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 		m.Repo = &Repo{Branch: b.Branch, Head: b.Head, Tree: b.Tree}
 		if x.files {
 			m.Repo.Refs, m.Repo.Since = b.Refs, b.Since
+			if _, err := os.Lstat(bundle); errors.Is(err, fs.ErrNotExist) {
+				bundle = "" // nothing is new
+			}
 		}
 		x.Repo = m.Repo
 		if m.Inside, err = repo.Inside(tree); err != nil {

@@ -14,8 +14,10 @@ import (
 type commands struct {
 	Serve  serveCommand  `cmd:"" help:"Run the pool's server, or prepare one that runs, and print what to enter on each host."`
 	Join   joinCommand   `cmd:"" help:"Join this host to a pool."`
-	Mirror mirrorCommand `cmd:"" help:"Copy the journals of this host's loops into the pool, and bring commands from there."`
 	Status statusCommand `cmd:"" help:"Show the pool's store, its hosts and its queue."`
+	Mirror mirrorCommand `cmd:"" help:"Copy the journals of this host's loops into the pool, and bring commands from there."`
+	Take   takeCommand   `cmd:"" help:"Take over a loop whose host is dead, and resume it here."`
+	Check  checkCommand  `cmd:"" help:"Read and verify all that the pool stores, and repair it from the journals of this host."`
 }
 
 func main() {

@@ -29,6 +29,13 @@ func NewClaim(loop, host, nonce string, at time.Time) *Claim {
 	return &Claim{header: chunk.Header{Host: host, Nonce: nonce, At: at}, tail: Tail{Loop: loop}, reading: true}
 }
 
+// NewClaimAfter is [NewClaim] for a log that was read and verified up to its tail.
+func NewClaimAfter(tail Tail, host, nonce string, at time.Time) *Claim {
+	c := NewClaim(tail.Loop, host, nonce, at)
+	c.tail = tail
+	return c
+}
+
 // NewBeginning returns the claim to a queued loop. Chunk 0 of its log has the specification.
 func NewBeginning(loop, host, nonce string, at time.Time, spec []byte) *Claim {
 	c := NewClaim(loop, host, nonce, at)

@@ -77,6 +77,28 @@ func Put(ctx context.Context, s store.Store, key string, r io.Reader) (Header, e
 	}
 }
 
+// Repair stores what [Put] has stored before, and replaces what differs: r has the same bytes, which
+// the caller has verified.
+func Repair(ctx context.Context, s store.Store, key string, r io.Reader) error {
+	_, err := Put(ctx, replacing{s}, key, r)
+	return err
+}
+
+// replacing is a store that replaces a value under an existing key.
+type replacing struct{ store.Store }
+
+func (r replacing) PutIfAbsent(ctx context.Context, key string, value []byte) (store.Revision, error) {
+	revision, err := r.Store.PutIfAbsent(ctx, key, value)
+	if !errors.Is(err, store.ErrExists) {
+		return revision, err
+	}
+	entry, err := r.Get(ctx, key)
+	if err != nil || bytes.Equal(entry.Value, value) {
+		return entry.Revision, err
+	}
+	return r.CompareAndSwap(ctx, key, entry.Revision, value)
+}
+
 func encode(h Header, rest []byte) []byte {
 	head, _ := json.Marshal(h) // has only texts and numbers
 	return append(append(head, '\n'), rest...)

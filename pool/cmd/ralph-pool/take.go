@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ralph-loop/ralph/pool/connect"
+	"github.com/ralph-loop/ralph/pool/takeover"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+type takeCommand struct {
+	Name  string  `arg:"" help:"The loop: its name, or its ID in the pool."`
+	Into  string  `placeholder:"DIR" help:"The new folder of its work tree; without it one of its name in the current folder."`
+	Trust bool    `help:"Let its prompt and settings count, which were typed on another host."`
+	Now   bool    `help:"Also from a host that was heard of in the last minute: it is fenced, and its agent stopped."`
+	Tree  *uint64 `placeholder:"N" help:"Take the files of tree N, not the newest."`
+	JSON  bool    `help:"Print what was taken over as JSON."`
+}
+
+// Help says what it is for.
+func (takeCommand) Help() string {
+	return `A loop whose host is dead goes on here: its log is read and verified, the claim is written, the loop is imported, and resumed. If it is killed, or the store cannot be reached, the same command goes on where it was.
+
+Examples:
+  ralph pool take demo --into ~/src/demo
+  ralph pool take demo --trust --json`
+}
+
+// Run takes the loop over.
+func (c *takeCommand) Run(ctx context.Context) error {
+	home, err := registry.Home(os.Getenv)
+	if err != nil {
+		return err
+	}
+	pool, err := connect.Load(home)
+	if err != nil {
+		return err
+	}
+	s, err := connect.Open(ctx, pool)
+	if err != nil {
+		return err
+	}
+	o := takeover.Options{
+		Store: s, Host: pool.Host, Home: home, Loop: c.Name, Into: c.Into, Now: c.Now, Trust: c.Trust,
+		Asks: isTerminal(os.Stdin), Stdin: os.Stdin, Stderr: os.Stderr, Clock: time.Now, Say: sayText,
+	}
+	if c.Tree != nil {
+		o.Tree = *c.Tree + 1
+	}
+	taken, err := takeover.Take(ctx, o)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(taken)
+	}
+	_, err = fmt.Printf("loop %s of %s runs in %s, under epoch %d\n", taken.Name, taken.From, taken.Project, taken.Epoch)
+	return err
+}
+
+// isTerminal reports whether a person can be asked.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (nullErr != nil || !os.SameFile(info, null))
+}
+
+// sayText is say for a complete text.
+func sayText(text string) { say("%s", text) }
