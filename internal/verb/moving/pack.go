@@ -31,8 +31,8 @@ var staysHere = []string{
 // ownFolders are those whose files are packed, or named to a person.
 var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, keep.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
-// pack writes an archive, with files without the journal. It is durable on return, but for its name.
-// It returns the names that it left out of it.
+// pack writes an archive, with files without the journal. It is durable on return, but for its
+// name. It returns the names that it left out of it.
 func pack(name string, m Manifest, dir, bundle, settings, prompt string, files bool) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
