@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/log"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/tree"
@@ -129,27 +130,12 @@ func journals(home string) (map[string][]registry.Status, error) {
 			continue
 		}
 		id := s.ID
-		if m, err := readMembership(s.Dir); err == nil && m.Loop != "" {
+		if m, err := membership.Read(s.Dir); err == nil && m.Loop != "" {
 			id = m.Loop
 		}
 		here[id] = append(here[id], s)
 	}
 	return here, nil
-}
-
-// A membership is pool.json in a loop's folder.
-type membership struct {
-	Epoch uint64 `json:"epoch"`
-	Host  string `json:"host"`
-	Loop  string `json:"loop,omitempty"`
-}
-
-func readMembership(dir string) (m membership, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "pool.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	return m, err
 }
 
 // loop checks one loop, in a folder that it removes.
@@ -275,9 +261,9 @@ func (c *checker) tree(ctx context.Context, l *Loop, into string) error {
 
 // has reports whether a folder here has the loop under that epoch.
 func (c *checker) has(s registry.Status, host string, epoch uint64) bool {
-	m, err := readMembership(s.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		m, err = membership{Epoch: 1, Host: c.Host}, nil
+	m, err := membership.Read(s.Dir)
+	if m.Epoch == 0 {
+		m.Epoch, m.Host = 1, c.Host
 	}
 	if _, moved := os.Lstat(filepath.Join(s.Dir, "moved.json")); moved == nil {
 		return false

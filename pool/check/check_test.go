@@ -123,20 +123,20 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 	host, pool, loop, folder := mirrored(t)
 	t.Setenv("RALPH_HOME", host.Home)
 	t.Setenv("HOME", host.Home)
-	whole := run(t, pool, host.Home, false)
-	if !whole.OK() || len(whole.Loops) != 1 || !whole.Loops[0].Verified || whole.Loops[0].Name != "demo" {
-		t.Fatalf("before any damage: %+v", whole)
+	intact := run(t, pool, host.Home, false)
+	if !intact.OK() || len(intact.Loops) != 1 || !intact.Loops[0].Verified || intact.Loops[0].Name != "demo" {
+		t.Fatalf("before any damage: %+v", intact)
 	}
-	chunks, blobs := whole.Loops[0].Chunks, 0
-	if chunks < 4 || whole.Loops[0].Blobs == 0 {
-		t.Fatalf("%d chunks and %d blobs", chunks, whole.Loops[0].Blobs)
+	chunks, blobs := intact.Loops[0].Chunks, 0
+	if chunks < 4 || intact.Loops[0].Blobs == 0 {
+		t.Fatalf("%d chunks and %d blobs", chunks, intact.Loops[0].Blobs)
 	}
 	path := func(pool, key string) string { return filepath.Join(pool, filepath.FromSlash(key)) }
 	harm := map[string]func(pool string){}
 	for n := range chunks {
 		key := keys.Chunk(loop, uint64(n))
 		harm[fmt.Sprintf("chunk %d flipped", n)] = func(pool string) { flip(t, path(pool, key)) }
-		if n+1 < chunks { // nobody can see that the last is missing, but the mirror, which has it
+		if n+1 < chunks { // that the last is missing only the mirror knows, which has it
 			harm[fmt.Sprintf("chunk %d removed", n)] = func(pool string) { remove(t, path(pool, key)) }
 			harm[fmt.Sprintf("chunk %d replaced", n)] = func(pool string) {
 				replaceChunk(t, path(pool, key), func(h *chunk.Header) { h.Nonce = "another" })
@@ -144,7 +144,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 		}
 	}
 	harm["two chunks removed"] = func(pool string) { remove(t, path(pool, keys.Chunk(loop, 1)), path(pool, keys.Chunk(loop, 2))) }
-	harm["tree flipped"] = func(pool string) { flip(t, path(pool, keys.Tree(loop, whole.Loops[0].Tree-1))) }
+	harm["tree flipped"] = func(pool string) { flip(t, path(pool, keys.Tree(loop, intact.Loops[0].Tree-1))) }
 	entries, err := os.ReadDir(path(pool, keys.Loops+loop+"/blob"))
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 				return // the next chunk names the new one
 			}
 			r = run(t, copied, t.TempDir(), false)
-			if !r.OK() || r.Loops[0].Events != whole.Loops[0].Events {
+			if !r.OK() || r.Loops[0].Events != intact.Loops[0].Events {
 				t.Fatalf("after the repair: %+v", r.Loops[0])
 			}
 			sameJournal(t, copied, loop, folder)

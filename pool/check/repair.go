@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/log"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/store/parts"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -104,9 +104,9 @@ func syncJournal(dir string) error {
 // not before the last event that this host has sealed.
 func (c *checker) compare(l *Loop, found log.Log, folder string) error {
 	for _, s := range c.here[l.ID] {
-		m, err := readMembership(s.Dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read pool.json of %s: %w", s.Dir, err)
+		m, err := membership.Read(s.Dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Dir, err)
 		}
 		sealed, over := found.Sealed[max(m.Epoch, 1)]
 		if !over {
@@ -213,10 +213,13 @@ func blobsNamed(folder string) (map[string]bool, error) {
 	return named, err
 }
 
+// maxBlob bounds a blob that is stored again, in bytes.
+const maxBlob = 1 << 30
+
 // blobHere returns a blob as a journal of this host has it; nil if none has.
 func (c *checker) blobHere(id, name string) []byte {
 	for _, s := range c.here[id] {
-		text, err := os.ReadFile(filepath.Join(s.Dir, "blobs", name))
+		text, err := membership.ReadRegular(filepath.Join(s.Dir, "blobs", name), maxBlob)
 		sum := sha256.Sum256(text)
 		if err == nil && hex.EncodeToString(sum[:]) == name {
 			return text

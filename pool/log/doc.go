@@ -12,6 +12,6 @@
 // pretends that it was. A host whose journal has its lines stores them as a [Repair] beside the
 // log, once, with its name and the reason. A reader takes the lines from there. What proves them is
 // not the note but the journal: each line continues the checksum of the line before, and the seal
-// of each segment and the first line of the next one have its hash. They count only if the whole
+// of each segment and the first line of the next one have its hash. They count only if the complete
 // journal, with them, verifies.
 package log

@@ -35,8 +35,8 @@ type Damage struct {
 	First   uint64 `json:"first"` // their numbers
 	Through uint64 `json:"through"`
 	Why     string `json:"why"`
-	// From and To are the events that they had. Both are 0 if they had none. To is 0 if nobody can
-	// know: no later chunk has events.
+	// From and To are the events that they had. Both are 0 if they had none. To is 0 if no reader
+	// can know: no later chunk has events.
 	From event.Seq `json:"from,omitempty"`
 	To   event.Seq `json:"to,omitempty"`
 	// Repaired: nothing is lost, because a Repair has the lines, or there were none.
@@ -67,7 +67,7 @@ type Reader struct {
 	loaded  map[uint64]stored
 }
 
-// stored is what stands under the key of a chunk.
+// stored is what the store has under the key of a chunk.
 type stored struct {
 	chunk.Header
 	lines []byte
@@ -125,7 +125,7 @@ func (r *Reader) list(ctx context.Context) error {
 	return nil
 }
 
-// load reads what stands at a number, once.
+// load reads the chunk with a number, once.
 func (r *Reader) load(ctx context.Context, n uint64) (c stored, err error) {
 	if c, ok := r.loaded[n]; ok {
 		return c, nil

@@ -119,6 +119,6 @@ func (d Damage) Note(loop, host string, at time.Time, last event.Seq) Repair {
 	return Repair{Version: repairVersion, Loop: loop, Number: d.First, First: d.From, Last: last, By: host, At: at, Why: d.String()}
 }
 
-// Ends reports whether no chunk follows, so that nobody but the loop's own host can know what it
+// Ends reports whether no chunk follows, so that only the loop's own host knows what it
 // had.
 func (d Damage) Ends() bool { return d.ends }

@@ -12,34 +12,10 @@ import (
 	"strconv"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/program"
 	"github.com/ralph-loop/ralph/registry"
 )
-
-// A membership is pool.json in a loop's folder: under which epoch this host has the loop.
-type membership struct {
-	Epoch uint64 `json:"epoch"`
-	Host  string `json:"host"`
-	From  string `json:"from,omitempty"`
-	Loop  string `json:"loop,omitempty"` // its ID in the pool; empty for the one of its journal
-}
-
-func membershipFile(folder string) string { return filepath.Join(folder, "pool.json") }
-
-// readMembership returns the zero membership for a loop that does not take part in a pool.
-func readMembership(folder string) (m membership, err error) {
-	text, err := os.ReadFile(membershipFile(folder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
-		err = fmt.Errorf("read under which epoch this host has the loop: %w", err)
-	}
-	return m, err
-}
 
 // project is where the loop is brought to.
 func (t *taking) project() string {
@@ -50,7 +26,7 @@ func (t *taking) folder() string { return filepath.Join(t.project(), client.Fold
 
 // here reports whether the loop is on the disk under the epoch of the last claim.
 func (t *taking) here() bool {
-	m, err := readMembership(t.folder())
+	m, err := membership.Read(t.folder())
 	return err == nil && m.Epoch == t.log.Claim.Epoch && m.Host == t.Host
 }
 
@@ -68,9 +44,9 @@ func (t *taking) bring(ctx context.Context) error {
 		}
 	}
 	if t.view.ID != t.Taken.Loop { // a queued loop, whose runner gave it another ID
-		text, err := json.Marshal(membership{t.Taken.Epoch, t.Host, t.Taken.From, t.Taken.Loop})
+		text, err := json.Marshal(membership.Membership{Epoch: t.Taken.Epoch, Host: t.Host, From: t.Taken.From, Loop: t.Taken.Loop})
 		if err == nil {
-			err = replace(membershipFile(t.folder()), text)
+			err = replace(membership.File(t.folder()), text)
 		}
 		if err != nil {
 			return fmt.Errorf("write the loop's ID in the pool: %w", err)
@@ -94,7 +70,7 @@ func (t *taking) unpack(ctx context.Context) error {
 	command.Stderr = t.Stderr
 	command.ExtraFiles = []*os.File{t.lock} // it may outlive this process
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("ralph import: %w: the claim stands, and the same command tries the import again", err)
+		return fmt.Errorf("ralph import: %w: the claim is in the log, and the same command tries the import again", err)
 	}
 	if _, err := program.Run(ctx, "journal", "verify", t.files.Name, "--project", t.project()); err != nil {
 		return err

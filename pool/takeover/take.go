@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/log"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/tree"
@@ -198,7 +199,7 @@ func (t *taking) own() bool {
 // permitted returns why the loop stays where it is.
 func (t *taking) permitted(ctx context.Context) error {
 	if t.view.Ended != nil {
-		return fmt.Errorf("it has ended (%s): 'ralph pool list' shows it, and there is nothing to go on with", t.view.Ended.Reason)
+		return fmt.Errorf("it has ended (%s): 'ralph pool list' shows it", t.view.Ended.Reason)
 	}
 	host := t.log.Tail.Host
 	here, err := registry.Survey(t.Home, func(e registry.Entry) bool { return e.ID == t.view.ID })
@@ -206,7 +207,7 @@ func (t *taking) permitted(ctx context.Context) error {
 		return err
 	}
 	for _, s := range here {
-		claim, err := readMembership(s.Dir)
+		claim, err := membership.Read(s.Dir)
 		if err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func (t *taking) permitted(ctx context.Context) error {
 		}
 	}
 	if !t.Trust && !t.Asks && os.Getenv("RALPH_TRUST") == "" {
-		return fmt.Errorf("its prompt and settings were typed on host %s, and there is nobody to ask here: --trust lets them count", host)
+		return fmt.Errorf("its prompt and settings were typed on host %s, and there is no person to ask here: --trust lets them count", host)
 	}
 	if t.Options.Now || host == t.Host {
 		return nil
@@ -266,7 +267,7 @@ func (t *taking) drive(ctx context.Context, c *decide.Claim) (decide.Tail, error
 			case errors.Is(err, store.ErrNotFound):
 				c.Missing()
 			case err != nil:
-				return c.Tail(), fmt.Errorf("nobody knows yet whether the claim was stored: %w: run the same command again", err)
+				return c.Tail(), fmt.Errorf("it is unknown whether the claim was stored: %w: run the same command again", err)
 			default:
 				c.Found(entry.Value)
 			}

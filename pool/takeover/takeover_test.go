@@ -29,10 +29,11 @@ import (
 
 func TestMain(m *testing.M) { pooltest.Main(m) }
 
-// agent waits at a gate from iteration 3 on, on the host that has one.
+// agent waits at the fifo of an iteration, on the host that has one.
 const agent = `
 echo "iteration $RALPH_ITERATION" >>out.txt
-if [ $RALPH_ITERATION -ge 3 ] && [ -p "$HOME/gate" ]; then cat "$HOME/gate" >/dev/null; fi
+fifo="$HOME/fifo$RALPH_ITERATION"
+if [ -p "$fifo" ]; then cat "$fifo" >/dev/null; fi
 if [ $RALPH_ITERATION -ge 5 ]; then echo '<promise>COMPLETE</promise>'; fi
 `
 
@@ -52,15 +53,17 @@ func begin(t *testing.T) scene {
 	s.mill.Join(s.pool, "mill")
 	s.kiln.Join(s.pool, "kiln")
 	s.project = s.mill.Repository(agent)
-	gate := filepath.Join(s.mill.Home, "gate")
-	if err := syscall.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
+	fifo := filepath.Join(s.mill.Home, "fifo")
+	for _, iteration := range []string{"3", "4"} {
+		if err := syscall.Mkfifo(fifo+iteration, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.mill.Run(s.project, "ralph", "start", "demo", "--detach", "-m", "9", "-p", "do it", "--agent", "./agent.sh", "--protocol", "text")
-	writer := open(t, gate) // iteration 3 is there
+	writer := open(t, fifo+"3") // iteration 3 is there
 	s.mill.Run(s.project, "ralph-pool", "mirror", "--all", "--once")
 	writer.Close()
-	writer = open(t, gate) // iteration 4
+	writer = open(t, fifo+"4")
 	folder := filepath.Join(s.project, ".ralph", "demo")
 	runner, err := registry.Probe(folder)
 	if err != nil || !runner.Alive {
@@ -78,9 +81,9 @@ func begin(t *testing.T) scene {
 	return s
 }
 
-func open(t *testing.T, gate string) *os.File {
+func open(t *testing.T, fifo string) *os.File {
 	t.Helper()
-	f, err := os.OpenFile(gate, os.O_WRONLY, 0)
+	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,7 @@ func TestHostIsGone(t *testing.T) {
 	}
 	out, err := s.kiln.Try(s.kiln.Dir, "ralph-pool", "take", "demo")
 	if err == nil || !strings.Contains(out, "--trust") {
-		t.Fatalf("nobody was asked: %v: %s", err, out)
+		t.Fatalf("no person was asked: %v: %s", err, out)
 	}
 	pool, err := dir.Open(s.pool)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 const maxBytes = 64_000_000_000
 
 // Get unpacks tree n to an empty folder, with a bundle of all commits. Nothing is written outside
-// of it, whoever made the tree; 'ralph import' judges what is in it.
+// of it, also if a stranger made the tree; 'ralph import' judges what is in it.
 func Get(ctx context.Context, s store.Store, loop string, n uint64, into string) (Manifest, error) {
 	m, err := get(ctx, s, loop, n, into)
 	if err != nil {
@@ -171,7 +171,7 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, id stri
 		}
 	}
 	var updates bytes.Buffer // of texts that a stranger may have written
-	args := []string{"bundle", "create", "--quiet", bundles[0] + ".whole", "HEAD"}
+	args := []string{"bundle", "create", "--quiet", bundles[0] + ".complete", "HEAD"}
 	for name, commit := range refs {
 		if strings.ContainsAny(name+commit, " \n\x00") {
 			return fmt.Errorf("its manifest has the ref %q", name)
@@ -187,7 +187,7 @@ func join(ctx context.Context, scratch string, bundles []string, r Repo, id stri
 	if _, err := git(ctx, dir, nil, args...); err != nil {
 		return err
 	}
-	return os.Rename(bundles[0]+".whole", bundles[0])
+	return os.Rename(bundles[0]+".complete", bundles[0])
 }
 
 // git runs git in a repository that ralph has made, without any settings but its own.

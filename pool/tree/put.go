@@ -22,7 +22,7 @@ import (
 const mostBefore = 20
 
 // Put stores the files of the loop in a folder, as they are now, as tree n of its log. A tree that
-// stands there already stays: an earlier call, whose answer was lost, stored it. Only a tree that
+// is there already stays: an earlier call, whose answer was lost, stored it. Only a tree that
 // was put is named by a chunk, so one that no chunk names means nothing.
 func Put(ctx context.Context, s store.Store, folder, loop string, n uint64) error {
 	link, since, err := before(ctx, s, loop, n)

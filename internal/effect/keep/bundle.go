@@ -27,7 +27,7 @@ type Bundle struct {
 	ID     string // the loop's
 	// Refs are the loop's own in the bundle, by their names, and the commits that they name.
 	Refs map[string]string
-	// Since are commits that whoever reads the bundle has to have already. [WriteBundle] leaves them
+	// Since are commits that a reader of the bundle has to have already. [WriteBundle] leaves them
 	// and their history out, but for those that the repository does not have. If nothing is newer,
 	// there is no file.
 	Since []string

@@ -164,8 +164,8 @@ func TestBundleReplacesNoRef(t *testing.T) {
 	}
 }
 
-// TestBundleLacksOlderCommits shows that a bundle leaves out commits that its reader has, and ignores
-// those that the repository does not have.
+// TestBundleLacksOlderCommits shows that a bundle leaves out commits that its reader has, and
+// ignores those that the repository does not have.
 func TestBundleLacksOlderCommits(t *testing.T) {
 	w := busy(t)
 	w.Git("update-ref", LoopRefs(bundleID)+"1", "HEAD")

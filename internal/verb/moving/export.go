@@ -76,9 +76,9 @@ func Check(e *cli.Env, s registry.Status, output string) (file string, seq event
 	return file, before.State.Seq, nil
 }
 
-// Files writes to a new file what an export has beside the journal: no import takes it. The loop may
-// run, and the files are as they are at the moment. The history of the repository lacks that of the
-// commits since, as far as they are there.
+// Files writes to a new file what an export has beside the journal: no import takes it. The loop
+// may run, and the files are as they are at the moment. The history of the repository lacks that of
+// the commits since, as far as they are there.
 func Files(ctx context.Context, e *cli.Env, s registry.Status, output string, since []string) (Exported, error) {
 	x := Exported{Name: s.Name, File: e.Abs(cmp.Or(output, s.Name+".files")), files: true, since: since}
 	if i := slices.IndexFunc(since, func(id string) bool { return !isCommit(id) }); i >= 0 {

@@ -32,9 +32,9 @@ var staysHere = []string{
 // ownFolders are those whose files are packed, or named to a person.
 var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, keep.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
-// pack writes an archive, with files without the journal. It is durable on return, but for its name.
-// It returns the names that it left out of it. held is the zero store where it gets no held-out
-// guardrails.
+// pack writes an archive, with files without the journal. It is durable on return, but for its
+// name. It returns the names that it left out of it. held is the zero store where it gets no
+// held-out guardrails.
 func pack(name string, m Manifest, dir, bundle, settings, prompt string, held holdout.Store, files bool) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

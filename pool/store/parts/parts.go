@@ -77,8 +77,8 @@ func Put(ctx context.Context, s store.Store, key string, r io.Reader) (Header, e
 	}
 }
 
-// Repair stores what [Put] has stored before, and replaces what differs: r has the same bytes, which
-// the caller has verified.
+// Repair stores what [Put] has stored before, and replaces what differs: r has the same bytes,
+// which the caller has verified.
 func Repair(ctx context.Context, s store.Store, key string, r io.Reader) error {
 	_, err := Put(ctx, replacing{s}, key, r)
 	return err
