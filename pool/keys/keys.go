@@ -3,12 +3,14 @@
 //	loops/ID/log/N            a chunk of the journal: package chunk
 //	loops/ID/tree/N           files of the loop and of its repository, in parts
 //	loops/ID/blob/SHA256      a text of the journal that is too long for a line, in parts
+//	parts/KEY/SHA256          a part of the value of KEY: package parts
 //	loops/ID/inbox/ULID       a command for the loop
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
 //	hosts/H/wake              written when a command waits for a loop of the host
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	accounts/A                what an account has used, over all hosts
+//	probe/DAY                 what hosts write to see whether the store keeps conditions
 package keys
 
 import (
@@ -23,6 +25,7 @@ const (
 	Hosts    = "hosts/"
 	Queue    = "queue/"
 	Accounts = "accounts/"
+	Parts    = "parts/"
 )
 
 // Chunk is the key of chunk n of a loop's log, from 0.
@@ -44,6 +47,9 @@ func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%s/tree/%012d", 
 // Blob is the key of a text of the journal.
 func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }
 
+// Part is the key of a part of another key's value.
+func Part(key, sha256 string) string { return Parts + key + "/" + sha256 }
+
 // Inbox is the prefix of a loop's commands.
 func Inbox(loop string) string { return Loops + loop + "/inbox/" }
 
@@ -58,6 +64,9 @@ func Wake(host string) string { return Hosts + host + "/wake" }
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }
+
+// Probe is the key with which hosts try the store on a day.
+func Probe(day string) string { return "probe/" + day }
 
 // Account is the key of what an account has used.
 func Account(name string) string { return Accounts + name }
