@@ -47,8 +47,18 @@ func ChunkNumber(key string) (n uint64, ok bool) {
 	return n, found && err == nil
 }
 
+// Trees is the prefix of a loop's trees.
+func Trees(loop string) string { return Loops + loop + "/tree/" }
+
 // Tree is the key of the files that belong to chunk n.
-func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%s/tree/%012d", Loops, loop, n) }
+func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%012d", Trees(loop), n) }
+
+// TreeNumber is the number in the key of a tree.
+func TreeNumber(key string) (n uint64, ok bool) {
+	_, number, found := strings.Cut(key, "/tree/")
+	n, err := strconv.ParseUint(number, 10, 64)
+	return n, found && err == nil
+}
 
 // Blob is the key of a text of the journal.
 func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A Claim decides about a loop that its host takes over, or begins from the queue. It is won once a
-// chunk without events stands in the log under the next epoch. Only then may the loop be put on the
+// chunk without events is in the log under the next epoch. Only then may the loop be put on the
 // disk of the host, and only after that may it run there.
 //
 // A process that does not know whether it has won makes a new claim, also for a loop that the log
@@ -40,7 +40,7 @@ func NewBeginning(loop, host, nonce string, at time.Time, spec []byte) *Claim {
 func (c *Claim) Tail() Tail { return c.tail }
 
 // Next returns what to do: Read, Put, and at last Won, Lost or Stop. Before the first Put, the
-// caller has read all of the log and may still give up; after it, the claim may stand in the log
+// caller has read all of the log and may still give up; after it, the claim may be in the log
 // whatever the caller does.
 func (c *Claim) Next() Step {
 	switch {
@@ -56,8 +56,8 @@ func (c *Claim) Next() Step {
 	return Step{Do: Put, Number: c.tail.Next, Stored: c.put.stored}
 }
 
-// Missing says that nothing stands at the number that was to be read. The claim is made for it,
-// unless it is being put there already.
+// Missing says that there is no chunk with the number that was to be read. The claim is made for
+// it, unless it is being put there already.
 func (c *Claim) Missing() {
 	switch c.reading = false; {
 	case c.tail.Next == 0 && c.spec == nil:
@@ -79,7 +79,7 @@ func (c *Claim) Answered(err error) {
 	c.won = c.wrong == nil
 }
 
-// Found takes the chunk that stands at the number that was to be read, and returns what it has. If
+// Found takes the chunk with the number that was to be read, and returns what it has. If
 // the host that had the loop has sealed it meanwhile, the claim is made again after it.
 func (c *Claim) Found(stored []byte) (h chunk.Header, lines []byte) {
 	h, lines, err := chunk.Decode(stored)

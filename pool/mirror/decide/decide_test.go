@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
-// a log is the store of a test: what stands at each number.
+// a log is the store of a test: the chunk of each number.
 type log [][]byte
 
 func (l *log) put(n uint64, stored []byte) error {
@@ -236,7 +236,7 @@ func TestBrokenChainsAreFound(t *testing.T) {
 func TestMirrorWritesOnlyItsEpoch(t *testing.T) {
 	var l log
 	run(t, &l, NewMirror("L", "a", 1, Tail{}), "a", 2)
-	// Its claim is not in the log: the store has lost it, or somebody wrote pool.json.
+	// Its claim is not in the log: the store has lost it, or pool.json is wrong.
 	wantSteps(t, run(t, &l, NewMirror("L", "b", 2, Tail{}), "b", 3), "read, read, stop")
 	wantSteps(t, run(t, &l, NewMirror("L", "b", 1, Tail{}), "b", 3), "read, stop")
 	wantSteps(t, run(t, &log{}, NewMirror("L", "b", 2, Tail{}), "b", 3), "read, stop")

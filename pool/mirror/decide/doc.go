@@ -1,7 +1,7 @@
 // Package decide is what hosts decide about the log of one loop in a pool's store. It is pure: it
-// reads no clock, no file and no store, and has no goroutine. Its caller does one step at a time and
-// says what came of it. The mirror drives a [Mirror], a take-over drives a [Claim], and package
-// night simulates hosts that drive both while everything fails.
+// reads no clock, no file and no store, and has no goroutine. Its caller does one step at a time
+// and says what came of it. The mirror drives a [Mirror], a take-over drives a [Claim], and a
+// simulation of hosts drives both while everything fails.
 //
 //	m := decide.NewMirror(loop, host, epoch, tail)
 //	for {
@@ -18,9 +18,9 @@
 // What holds, whatever is slow, cut off, killed, lost or doubled, and whatever clocks say:
 //
 //   - A host writes a chunk only at the end of a chain that it has read or written itself, and only
-//     while the last chunk has its own epoch. Whoever writes the next number first has it.
+//     while the last chunk has its own epoch. The first write of a number has it.
 //   - After a put without a clear answer, the same bytes are put again until they, or another
-//     chunk, stand there. A chunk counts as the host's own by its nonce, or, if an earlier process
+//     chunk, are there. A chunk counts as the host's own by its nonce, or, if an earlier process
 //     of the host wrote it, by its epoch, its host and its lines.
 //   - A chunk with a higher epoch fences. Nothing is written after it.
 //   - A claim has no lines, so that a take-over that is given up loses nothing: the next claim

@@ -46,9 +46,9 @@ type Journal struct {
 	Due  bool      // it is time to seal, or to read: see [Due], and before a command is delivered
 }
 
-// Due reports whether lines of that many bytes, which are not sealed, are to be sealed now: since is
-// the time since the last step that was not [Wait], and ended says that an iteration has ended in
-// them.
+// Due reports whether lines of that many bytes, which are not sealed, are to be sealed now: since
+// is the time since the last step that was not [Wait], and ended says that an iteration has ended
+// in them.
 func Due(unsealed int, since time.Duration, ended bool) bool {
 	return unsealed >= chunk.MaxLines || since >= Interval || ended && unsealed > 0
 }
@@ -61,7 +61,7 @@ type Mirror struct {
 	reading bool     // the log may go on after tail
 	put     *attempt // what is being put; nil if nothing is
 	fenced  bool     // by the host and epoch of tail
-	stopped bool     // the runner has been told
+	stopped bool     // the runner has ended
 	wrong   error
 }
 
@@ -139,7 +139,7 @@ func (m *Mirror) accept(h chunk.Header, hash string) {
 	m.put = nil
 }
 
-// Missing says that nothing stands at the number that was to be read: the log ends there.
+// Missing says that there is no chunk with the number that was to be read: the log ends there.
 func (m *Mirror) Missing() {
 	m.reading = false
 	begins := m.tail.Next == 0 && m.epoch == 1
@@ -148,9 +148,9 @@ func (m *Mirror) Missing() {
 	}
 }
 
-// Found takes the chunk that stands at the number that was to be read. journal returns the lines of
-// these events as they stand in the journal of this host; nil if it has removed them, and fewer if it
-// never had them.
+// Found takes the chunk with the number that was to be read. journal returns the lines of these
+// events as the journal of this host has them; nil if it has removed them, and fewer if it never
+// had them.
 func (m *Mirror) Found(stored []byte, journal func(first, last event.Seq) ([]byte, error)) error {
 	h, lines, err := chunk.Decode(stored)
 	if err != nil {
