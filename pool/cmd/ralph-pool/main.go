@@ -12,6 +12,9 @@ import (
 
 // commands has a line for each command, in the order of the help; each is a file of its own.
 type commands struct {
+	Serve  serveCommand  `cmd:"" help:"Run the pool's server, or prepare one that runs, and print what to enter on each host."`
+	Join   joinCommand   `cmd:"" help:"Join this host to a pool."`
+	Status statusCommand `cmd:"" help:"Show the pool's store, its hosts and its queue."`
 	Mirror mirrorCommand `cmd:"" help:"Copy the journals of this host's loops into the pool, and bring commands from there."`
 }
 
