@@ -45,10 +45,14 @@ func beWorker(folder string) {
 	if err != nil {
 		panic(err)
 	}
+	var recorded store.Store = s
+	if path := os.Getenv("TEST_WORKER_HISTORY"); path != "" {
+		recorded = record(s, path)
+	}
 	at, _ := strconv.Atoi(os.Getenv("TEST_WORKER_KILL"))
 	slots, _ := strconv.Atoi(os.Getenv("TEST_WORKER_SLOTS"))
 	w := worker.New(worker.Options{
-		Store: &mortal{Store: s, at: int64(at)}, Host: os.Getenv("TEST_WORKER_HOST"), Home: os.Getenv("RALPH_HOME"), Slots: slots,
+		Store: &mortal{Store: recorded, at: int64(at)}, Host: os.Getenv("TEST_WORKER_HOST"), Home: os.Getenv("RALPH_HOME"), Slots: slots,
 		Once: os.Getenv("TEST_WORKER_ONCE") != "",
 		Say:  func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
 	})
