@@ -50,7 +50,8 @@ func Find(ctx context.Context, dir string, without []string) (Project, error) {
 
 // committed refuses files that no commit has.
 func committed(ctx context.Context, root string, without []string) error {
-	out, err := git(ctx, root, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--", ".", ":(exclude,top)**/.ralph/**", ":(exclude,top).ralph/**")
+	out, err := git(ctx, root, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+		"--", ".", ":(exclude,top)**/.ralph/**", ":(exclude,top).ralph/**")
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func pushed(ctx context.Context, dir, remote, branch string) error {
 	if _, err := git(ctx, dir, "merge-base", "--is-ancestor", "HEAD", hash); err == nil {
 		return nil
 	}
-	// Somebody may have pushed what is not here yet.
+	// Another person may have pushed what is not here yet.
 	count, err := git(ctx, dir, "rev-list", "--count", "HEAD", "--not", "--remotes="+remote)
 	if err != nil {
 		return err

@@ -53,8 +53,8 @@ func Limit(ctx context.Context, s store.Store, name string, limit *float64) erro
 // cent is by what sums of amounts may differ because of their binary form.
 const cent = 1e-6
 
-// Reserve reserves a loop's budget before the loop is claimed, by whichever host. why is empty if it
-// is reserved.
+// Reserve reserves a loop's budget before the loop is claimed, by whichever host. why is empty if
+// it is reserved.
 func Reserve(ctx context.Context, s store.Store, name, loop string, budget float64) (why string, err error) {
 	err = update(ctx, s, keys.Account(name), func(a *Account) (bool, error) {
 		why = ""

@@ -35,11 +35,11 @@ func NewClaim(loop, host string, record []byte) Claim {
 // A Holder is who has a loop.
 type Holder struct {
 	Host  string
-	Epoch uint64 // 0: nobody has it
+	Epoch uint64 // 0: no host has it
 	// Nonces are those of the claims in the log, the last one's last.
 	Nonces    []string
 	Begun     bool   // the log has events
-	Withdrawn bool   // nobody runs it
+	Withdrawn bool   // no host runs it
 	Record    []byte // of chunk 0
 }
 

@@ -207,7 +207,7 @@ func TestWithdrawnLoopHasNoHost(t *testing.T) {
 	}
 }
 
-// The mirror of the host that claims a loop goes on with chunk 1.
+// The mirror of the host that claims a loop continues with chunk 1.
 func TestMirrorContinuesAfterClaim(t *testing.T) {
 	s := open(t)
 	sp := submit(t, s, task("one", 0))

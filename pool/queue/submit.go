@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
-// Submit gives a specification an ID, signs it, and puts it into the queue. After an error it may be
-// there: Submit it again only if that does no harm.
+// Submit gives a specification an ID, signs it, and puts it into the queue. After an error it may
+// be there: Submit it again only if that does no harm.
 func Submit(ctx context.Context, s store.Store, sp *spec.Spec, key ed25519.PrivateKey) error {
 	sp.Version, sp.At = spec.Version, time.Now().UTC().Truncate(time.Millisecond)
 	at := sp.At
@@ -99,7 +99,8 @@ func announce(ctx context.Context, s store.Store, sp spec.Spec) (passed string, 
 	return passed, err
 }
 
-// Withdraw takes a specification back, unless a host has its loop already: then it returns the host.
+// Withdraw takes a specification back, unless a host has its loop already: then it returns the
+// host.
 func Withdraw(ctx context.Context, s store.Store, sp spec.Spec, by string) (host string, err error) {
 	if by == "" {
 		by = "?"

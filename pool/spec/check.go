@@ -126,8 +126,8 @@ var (
 	short  = regexp.MustCompile(`^([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^-:]`)
 )
 
-// CheckRepository refuses an address that git would take for an option or for the name of a program,
-// and one with a secret.
+// CheckRepository refuses an address that git would take for an option or for the name of a
+// program, and one with a secret.
 func CheckRepository(address string) error {
 	refused := func(why string) error { return fmt.Errorf("the repository %.200q %s", address, why) }
 	switch {

@@ -31,6 +31,6 @@ type Spec struct {
 	Key       string `json:"key,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	// Withdrawn is who took the specification back before it was claimed. Only chunk 0 of a log has
-	// it: a loop that nobody runs.
+	// it: a loop that no host runs.
 	Withdrawn string `json:"withdrawn,omitempty"`
 }

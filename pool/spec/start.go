@@ -8,8 +8,8 @@ import (
 )
 
 // options are those of 'ralph start' that a specification may have, with whether they have a value.
-// The others name files and loops of a host, or decide what only the person of a host may: to trust,
-// and to go without a sandbox or without the guard.
+// The others name files and loops of a host, or decide what only the person of a host may: to
+// trust, and to do without a sandbox or without the guard.
 var options = map[string]bool{
 	"--agent": true, "--protocol": true, "--model": true, "--maximum-iterations": true, "--completion-response": true, "--promise": true,
 	"--set": true, "--tasks": false, "--skip-review": false, "--review-cap": true, "--sandbox": true, "--anyway": false, "--follow-pr": false,

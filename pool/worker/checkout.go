@@ -101,7 +101,8 @@ func (w *Worker) download(ctx context.Context, repository string) (string, error
 	lock.(*sync.Mutex).Lock()
 	defer lock.(*sync.Mutex).Unlock()
 	if _, err := os.Stat(copied); err == nil {
-		_, err := git(ctx, copied, "fetch", "--quiet", "--prune", "--force", "--no-auto-gc", "--no-write-fetch-head", "origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+		_, err := git(ctx, copied, "fetch", "--quiet", "--prune", "--force", "--no-auto-gc", "--no-write-fetch-head",
+			"origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 		return copied, err
 	}
 	w.Say("downloading %s", repository)
@@ -118,7 +119,7 @@ func (w *Worker) download(ctx context.Context, repository string) (string, error
 	return copied, os.Rename(fresh, copied)
 }
 
-// git runs git with the person's own settings and credentials. It asks nobody, and runs no helper
+// git runs git with the person's own settings and credentials. It has no prompt, and runs no helper
 // that an address names.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	var out, problem bytes.Buffer

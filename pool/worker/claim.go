@@ -90,7 +90,7 @@ func (w *Worker) claim(ctx context.Context, item *queue.Item) error {
 	}
 	held, err := r.Try(ctx, w.Store)
 	if err != nil {
-		w.tend(ctx, item.ID) // it may have the loop, and goes on with the same claim
+		w.tend(ctx, item.ID) // it may have the loop, and continues with the same claim
 		return err
 	}
 	w.reader.Claimed(item.ID)

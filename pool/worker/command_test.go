@@ -118,8 +118,8 @@ func TestUnclaimedLoopIsWithdrawn(t *testing.T) {
 	w := newWorld(t, "")
 	h := pooltest.NewHost(t)
 	h.Run(h.Dir, "ralph-pool", "join", "ralph+dir://"+w.folder, "--host", "mill")
-	for _, args := range [][]string{{"--repository=--upload-pack=x", "-p", "x"}, {"--repository", "ext::sh", "-p", "x"}, {"--repository", "/a", "-p", "x", "--account", "a"}} {
-		if out, err := h.Try(h.Dir, "ralph-pool", append([]string{"submit"}, args...)...); err == nil {
+	for _, args := range [][]string{{"--repository=--upload-pack=x"}, {"--repository", "ext::sh"}, {"--repository", "/a", "--account", "a"}} {
+		if out, err := h.Try(h.Dir, "ralph-pool", append([]string{"submit", "-p", "x"}, args...)...); err == nil {
 			t.Errorf("%q: %s", args, out)
 		}
 	}

@@ -13,9 +13,9 @@
 // # Guarantees
 //
 //   - A loop is begun by the one host whose claim is in its log, and only once that was read.
-//   - A worker that is killed at any point goes on where it was: a claim whose answer nobody read is
-//     known by its nonce, a work tree gets its name when it is complete, and a loop has the ID of
-//     its specification, under which a second start is refused.
+//   - A worker that is killed at any point continues where it was: a claim whose answer was not
+//     read is known by its nonce, a work tree gets its name when it is complete, and a loop has the
+//     ID of its specification, under which a second start is refused.
 //   - No more loops run than there are slots, but those that the host had before.
 //   - Nothing of a specification gets to a program before the worker trusts the key that signed it,
 //     and then only what package spec allows. git gets no option from it, and runs no helper.

@@ -19,8 +19,8 @@ func specOf(held queue.Holder) (s spec.Spec) {
 	return s
 }
 
-// takeOver takes over loops of hosts that give no sign of life. When it guesses wrong, the other host
-// is fenced, and the loop runs once.
+// takeOver takes over loops of hosts that give no sign of life. When it guesses wrong, the other
+// host is fenced, and the loop runs once.
 func (w *Worker) takeOver(ctx context.Context, now time.Time) error {
 	var dead []string
 	for _, host := range w.beats.dead(now) {

@@ -53,7 +53,8 @@ func printRows(rows []listing.Row) error {
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "NAME\tSTATE\tHOST\tEPOCH\tITERATION\tCOST\tID\n")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", orDash(r.Name), orDash(r.State), orDash(r.Host), number(r.Epoch), iterations(r), cost(r.Cost), render.Clean(r.ID))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			orDash(r.Name), orDash(r.State), orDash(r.Host), number(r.Epoch), iterations(r), cost(r.Cost), render.Clean(r.ID))
 	}
 	if err := w.Flush(); err != nil {
 		return err

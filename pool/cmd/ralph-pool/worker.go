@@ -22,7 +22,7 @@ type workerCommand struct {
 
 // Help says what it is for.
 func (workerCommand) Help() string {
-	return `It claims loops from the pool's queue, clones their repositories with your own credentials, runs them, and takes over those of hosts that have given no sign of life for three minutes. It needs 'ralph pool mirror' on the same host. Ctrl-C ends it and leaves the loops running; the next worker goes on with them.
+	return `It claims loops from the pool's queue, clones their repositories with your own credentials, runs them, and takes over those of hosts that have given no sign of life for three minutes. It needs 'ralph pool mirror' on the same host. Ctrl-C ends it and leaves the loops running; the next worker continues with them.
 
 Examples:
   ralph pool worker -n 4 --label gpu
