@@ -41,7 +41,7 @@ func submit(t *testing.T, s store.Store, name string, priority int, host string,
 	return sp
 }
 
-func TestQueueAndLoopsOfAllHosts(t *testing.T) {
+func TestQueueAndLoopsAreSorted(t *testing.T) {
 	s, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ type Task struct {
 	File   string // absolute; empty for a prompt of the command line
 }
 
-// Tasks returns the tasks that a path names: a file with a prompt, a plan, or a folder of files with
-// prompts, in the order of their names.
+// Tasks returns the tasks that a path names: a file with a prompt, a plan, or a folder of files
+// with prompts, in the order of their names.
 func Tasks(path string) ([]Task, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -34,7 +34,7 @@ type Options struct {
 	// claims nothing, and ends it when those have ended that the host has.
 	Once, Drain bool
 	Program     string // ralph; empty for the one in PATH
-	// Take takes over a loop that has a journal, into a new folder: 'ralph pool take ID --into DIR'.
+	// Take takes over a loop that has a journal: 'ralph pool take ID --into DIR'.
 	Take func(ctx context.Context, id, into string) error
 	Say  func(format string, args ...any) // to the person
 	Now  func() time.Time                 // nil for time.Now

@@ -31,7 +31,7 @@ type stopCommand struct {
 	Now bool `help:"Interrupt the agent."`
 }
 
-// Run stops a loop, or withdraws one that nobody has claimed.
+// Run stops a loop, or withdraws one that no host has claimed.
 func (c *stopCommand) Run(ctx context.Context) error {
 	kind := inbox.Stop
 	if c.Now {
@@ -42,7 +42,7 @@ func (c *stopCommand) Run(ctx context.Context) error {
 
 type steerCommand struct {
 	reach
-	Text string `arg:"" help:"What the agent is told."`
+	Text string `arg:"" help:"What the agent reads."`
 }
 
 // Run steers a loop.
@@ -114,7 +114,7 @@ func complete(c *inbox.Command, row listing.Row) error {
 	return nil
 }
 
-// withdraw stops what nobody has claimed.
+// withdraw stops what no host has claimed.
 func (r *reach) withdraw(ctx context.Context, h *place, item *queue.Item, c inbox.Command) error {
 	if c.Kind != inbox.Stop && c.Kind != inbox.StopNow {
 		return fmt.Errorf("%s waits in the queue, and takes commands once it runs", r.Name)
