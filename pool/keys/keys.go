@@ -9,7 +9,10 @@
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
 //	hosts/H/wake              written when a command waits for a loop of the host
+//	hosts/H/worker            what the worker of the host runs, and what it cannot run
+//	hosts/H/drain             whether the host may claim loops
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
+//	cursor                    up to where the queue has only claimed specifications
 //	accounts/A                what an account has used, over all hosts
 //	probe/DAY                 what hosts write to see whether the store keeps conditions
 package keys
@@ -29,6 +32,9 @@ const (
 	Parts    = "parts/"
 )
 
+// Cursor is the key of how much of the queue is claimed. Each submission writes it as well.
+const Cursor = "cursor"
+
 // Chunk is the key of chunk n of a loop's log, from 0.
 func Chunk(loop string, n uint64) string { return fmt.Sprintf("%s%012d", Log(loop), n) }
 
@@ -44,9 +50,6 @@ func ChunkNumber(key string) (n uint64, ok bool) {
 
 // Repair is the key of the lines that chunk n had.
 func Repair(loop string, n uint64) string { return fmt.Sprintf("%s%s/repair/%012d", Loops, loop, n) }
-
-// AfterLoop is where a list of loops goes on after all keys of one.
-func AfterLoop(loop string) string { return Loops + loop + "/~" }
 
 // Trees is the prefix of a loop's trees.
 func Trees(loop string) string { return Loops + loop + "/tree/" }
@@ -78,6 +81,21 @@ func Beat(host string) string { return Hosts + host + "/beat" }
 
 // Wake is the key that is written when a command waits for a loop of the host.
 func Wake(host string) string { return Hosts + host + "/wake" }
+
+// Worker is the key of what the worker of a host does.
+func Worker(host string) string { return Hosts + host + "/worker" }
+
+// Drain is the key of whether a host may claim loops.
+func Drain(host string) string { return Hosts + host + "/drain" }
+
+// AfterLoop is greater than all keys of a loop, and less than those of the next one.
+func AfterLoop(loop string) string { return Loops + loop + "/zzzz" }
+
+// AfterHost is the same for a host.
+func AfterHost(host string) string { return Hosts + host + "/zzzz" }
+
+// QueuePrefix is that of the specifications with this priority.
+func QueuePrefix(priority int) string { return fmt.Sprintf("%s%d/", Queue, 9-priority) }
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }

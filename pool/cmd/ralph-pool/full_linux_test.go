@@ -38,7 +38,7 @@ func init() {
 func serveOnSmallDisk(t *testing.T) (s *servedProcess, client store.Store, folder string) {
 	dir := t.TempDir()
 	prepare := func(arguments ...string) *exec.Cmd {
-		c := program(t, t.TempDir(), arguments...)
+		c := programAt(t, t.TempDir(), arguments...)
 		c.Env = append(c.Env, mountVariable+"="+dir)
 		c.SysProcAttr = &syscall.SysProcAttr{
 			Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,

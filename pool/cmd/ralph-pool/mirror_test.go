@@ -10,8 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/dir"
 )
 
-func TestMain(m *testing.M) { pooltest.Main(m) }
-
 func TestMirrorNeedsAPool(t *testing.T) {
 	t.Setenv("RALPH_HOME", t.TempDir())
 	c := mirrorCommand{Once: true}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-loop/ralph/pool/pooltest"
 )
 
 // asProgram makes the test binary the program.
@@ -21,11 +23,11 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	pooltest.Main(m)
 }
 
-// program is ralph-pool with a home of its own.
-func program(t testing.TB, home string, arguments ...string) *exec.Cmd {
+// programAt is ralph-pool with a home of its own.
+func programAt(t testing.TB, home string, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(t.Context(), os.Args[0], arguments...)
 	c.Env = append(os.Environ(), asProgram, "RALPH_HOME="+home)
 	return c
@@ -34,7 +36,7 @@ func program(t testing.TB, home string, arguments ...string) *exec.Cmd {
 // run returns what the program prints, and its exit code.
 func run(t testing.TB, home string, arguments ...string) (out, errs string, code int) {
 	t.Helper()
-	c := program(t, home, arguments...)
+	c := programAt(t, home, arguments...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err := c.Run()
@@ -93,7 +95,7 @@ func wants(t testing.TB, what, text, want string) {
 
 func TestServeJoinStatus(t *testing.T) {
 	dir, home, other := t.TempDir(), t.TempDir(), t.TempDir()
-	s := serveIn(t, program(t, home, serveArguments(dir)...))
+	s := serveIn(t, programAt(t, home, serveArguments(dir)...))
 
 	_, errs, code := run(t, home, serveArguments(dir)...)
 	if code == 0 {
@@ -135,7 +137,7 @@ func TestServeJoinStatus(t *testing.T) {
 	}
 	wants(t, "the end", s.stderr.String(), "the server has stopped; all that it acknowledged is stored")
 	wants(t, "the beginning", s.stderr.String(), "only this machine reaches it")
-	again := serveIn(t, program(t, home, serveArguments(dir)...))
+	again := serveIn(t, programAt(t, home, serveArguments(dir)...))
 	if again.Fingerprint != s.Fingerprint || line(again.Join)[len("ralph+nats://"+again.Listen):] != line(s.Join)[len("ralph+nats://"+s.Listen):] {
 		t.Errorf("the join line is %s, and was %s", again.Join, s.Join)
 	}
@@ -202,13 +204,13 @@ func TestTornFoldersAreRefused(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			dir, home := t.TempDir(), t.TempDir()
-			s := serveIn(t, program(t, home, serveArguments(dir)...))
+			s := serveIn(t, programAt(t, home, serveArguments(dir)...))
 			if _, errs, code := run(t, home, "join", line(s.Join)); code != 0 {
 				t.Fatal(errs)
 			}
 			s.end(syscall.SIGKILL)
 			damage(t, dir)
-			c := program(t, home, serveArguments(dir)...)
+			c := programAt(t, home, serveArguments(dir)...)
 			var stderr bytes.Buffer
 			c.Stderr = &stderr
 			if err := c.Run(); err == nil {
