@@ -25,11 +25,11 @@ func Install(e *cli.Env, force bool) error {
 	}
 	fmt.Fprintln(e.Stdout, cli.Clean(e.Short(u.Path)))
 	cli.Tell(e.Stderr, "loops that run when the machine is switched off continue after your next login")
-	if Platform == "linux" && !lingers(e) {
+	if Platform == "linux" && !Lingers(e) {
 		cli.Tell(e.Stderr, "hint: 'loginctl enable-linger' lets them continue at boot, and lets loops live on when you log out")
 	}
 	cli.Tell(e.Stderr, "hint: keys of agents that are not logged in go into %s, as NAME=VALUE lines; give it the mode 0600",
-		e.Short(filepath.Join(e.Home, environmentName)))
+		e.Short(EnvironmentFile(e)))
 	return nil
 }
 
@@ -70,22 +70,26 @@ func (u Unit) enable() error {
 	return err
 }
 
-// Remove removes the file, and one that a person changed only with force.
+// Removable refuses to remove a file that a person changed, without force.
+func (u Unit) Removable(e *cli.Env, force bool) error {
+	state, err := u.State()
+	if err == nil && state == foreign && !force {
+		err = cli.Refuse("remove it by hand, or add --force", "%s was changed by hand", e.Short(u.Path))
+	}
+	return err
+}
+
+// Remove disables the unit and removes its file, if there is one.
 func (u Unit) Remove(e *cli.Env, force bool) error {
-	switch state, err := u.State(); {
-	case err != nil:
+	if err := u.Removable(e, force); err != nil {
 		return err
-	case state == Absent:
-		return cli.Refuse("'ralph service install' installs it", "the service is not installed")
-	case state == foreign && !force:
-		return cli.Refuse("remove it by hand, or add --force", "%s was changed by hand", e.Short(u.Path))
 	}
 	if target, err := os.Readlink(u.link); err == nil && target == u.Path {
 		if err := os.Remove(u.link); err != nil {
 			return fmt.Errorf("disable the service: %w", err)
 		}
 	}
-	if err := os.Remove(u.Path); err != nil {
+	if err := os.Remove(u.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the service: %w", err)
 	}
 	return nil
@@ -94,10 +98,13 @@ func (u Unit) Remove(e *cli.Env, force bool) error {
 // Uninstall removes the unit. Loops go on.
 func Uninstall(e *cli.Env, force bool) error {
 	u, err := unitOf(e)
-	if err == nil {
-		err = u.Remove(e, force)
+	if err != nil {
+		return err
 	}
-	if err == nil {
+	if state, err := u.State(); err == nil && state == Absent {
+		return cli.Refuse("'ralph service install' installs it", "the service is not installed")
+	}
+	if err = u.Remove(e, force); err == nil {
 		cli.Tell(e.Stderr, "removed %s; loops that run go on", e.Short(u.Path))
 	}
 	return err
@@ -119,7 +126,7 @@ func Status(e *cli.Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	r := Report{File: u.Path, Lingers: Platform == "linux" && lingers(e)}
+	r := Report{File: u.Path, Lingers: Platform == "linux" && Lingers(e)}
 	if r.State, err = u.State(); err != nil {
 		return err
 	}

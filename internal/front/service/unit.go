@@ -160,6 +160,9 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
+// EnvironmentFile is where keys of agents are, which systemd gives to what it runs.
+func EnvironmentFile(e *cli.Env) string { return filepath.Join(e.Home, environmentName) }
+
 // maxUnit bounds the file, in bytes.
 const maxUnit = 64 << 10
 
@@ -192,8 +195,8 @@ func (u Unit) State() (string, error) {
 	return foreign, nil
 }
 
-// lingers reports whether the person's services begin at boot, and not only at the login.
-func lingers(e *cli.Env) bool {
+// Lingers reports whether the person's services begin at boot, and not only at the login.
+func Lingers(e *cli.Env) bool {
 	_, err := os.Stat(filepath.Join("/var/lib/systemd/linger", filepath.Base(userName(e))))
 	return err == nil
 }

@@ -156,6 +156,12 @@ func read(text string, least, most int, value func(string) (int, bool)) (all set
 	return all, nil
 }
 
+// AnyDate reports whether the expression is due on each date, or on those of some days of the week.
+func (x Expression) AnyDate() bool { return x.months == span(1, 12) && x.days == span(1, 31) }
+
+// AnyDay reports whether it is due on each day.
+func (x Expression) AnyDay() bool { return x.AnyDate() && x.weekdays == span(0, 6) }
+
 // OnCalendar spells the expression as systemd reads it, in a zone; "" is that of the machine.
 func (x Expression) OnCalendar(zone string) string {
 	var days []string
