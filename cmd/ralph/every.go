@@ -31,7 +31,7 @@ type everyAddVerb struct {
 
 // Help shows examples.
 func (everyAddVerb) Help() string {
-	return cli.Examples("ralph every 'mon-fri 01:00' -- -a claude -f nightly.md --worktree", "ralph every 'daily 03:30' --timezone Europe/Berlin --overlap queue --name deps -- -p 'Update the dependencies.'")
+	return cli.Examples("ralph every 'mon-fri 01:00' -- -a claude -f daily.md --worktree", "ralph every 'daily 03:30' --timezone Europe/Berlin --overlap queue --name deps -- -p 'Update the dependencies.'")
 }
 
 // Run makes a schedule.
@@ -95,24 +95,24 @@ func (v *everyNextVerb) Run(e *cli.Env) error {
 }
 
 type everyRunVerb struct {
-	Name  string `arg:"" help:"The schedule."`
+	Name  string `arg:"" complete:"schedule" help:"The schedule."`
 	Timer bool   `help:"For a timer: do nothing unless a time of the schedule has come since the last run."`
 	JSON  bool   `help:"Print JSON."`
 }
 
 // Help shows examples.
-func (everyRunVerb) Help() string { return cli.Examples("ralph every run nightly") }
+func (everyRunVerb) Help() string { return cli.Examples("ralph every run deps") }
 
 // Run starts a loop, unless the one of the run before is alive.
 func (v *everyRunVerb) Run(e *cli.Env) error { return every.Run(e, v.Name, v.Timer, v.JSON) }
 
 type everyRemoveVerb struct {
-	Name  string `arg:"" help:"The schedule."`
+	Name  string `arg:"" complete:"schedule" help:"The schedule."`
 	Force bool   `help:"Remove files of the timer that were changed by hand, too."`
 }
 
 // Help shows examples.
-func (everyRemoveVerb) Help() string { return cli.Examples("ralph every remove nightly") }
+func (everyRemoveVerb) Help() string { return cli.Examples("ralph every remove deps") }
 
 // Run stops the timer.
 func (v *everyRemoveVerb) Run(e *cli.Env) error { return every.Remove(e, v.Name, v.Force) }

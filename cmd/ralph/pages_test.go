@@ -21,10 +21,11 @@ import (
 
 // notRun maps the first lines of blocks "sh" to reasons.
 var notRun = map[string]string{
-	"ralph web":              "serves until ctrl-c",
-	"ralph service install":  "would change the person's services",
-	"loginctl enable-linger": "would change the machine",
-	"ralph web --public-url https://mill.example.org":                                                 "serves until ctrl-c",
+	"ralph web":             "serves until ctrl-c",
+	"ralph service install": "would change the person's services",
+	"ralph every 'mon-fri 01:00' -- -a claude -f daily.md --worktree": "would change the person's services",
+	"loginctl enable-linger":                          "would change the machine",
+	"ralph web --public-url https://mill.example.org": "serves until ctrl-c",
 	`printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}' \`: "would list all loops of this machine",
 	"ralph report --all --since yesterday -o morning.html":                                            "would read all loops of this machine",
 	"ralph plan": "waits for a person at a terminal",
@@ -124,6 +125,7 @@ func TestPageCheckNoticesMistakes(t *testing.T) {
 	for line, wrong := range map[string]bool{
 		"ralph start -a x --detach": false, "ralph start --limits.cost 4": false, "make test": false,
 		"ralph begin": true, "ralph start --detached": true, "ralph start --limits.price 4": true,
+		"ralph every TEXT -- --worktree": false, "ralph every TEXT -- --worktre": true,
 	} {
 		if got := unknownWord(t, line, settings) != ""; got != wrong {
 			t.Errorf("%s: %v", line, got)
@@ -327,7 +329,10 @@ func unknownWord(t *testing.T, line, settings string) string {
 		return line + ": " + cmp.Or(strings.TrimSpace(string(help)), err.Error())
 	}
 	known := flagWord.FindAllString(strings.ReplaceAll(string(help), "--[no-]", "--"), -1)
-	for _, word := range words[2:] {
+	for i, word := range words[2:] {
+		if word == "--" { // what follows are words of another verb
+			return unknownWord(t, "ralph start "+strings.Join(words[i+3:], " "), settings)
+		}
 		flag, _, _ := strings.Cut(word, "=")
 		name := strings.TrimLeft(flag, "-")
 		if name != flag && !slices.Contains(known, flag) && !strings.Contains(settings, "`"+name+"`") {

@@ -60,8 +60,9 @@ func (x Expression) ofDay(day time.Time, zone *time.Location) (all []time.Time) 
 	return slices.CompactFunc(all, time.Time.Equal)
 }
 
-// moments returns when the clocks of a zone show a time, which is given as if they showed UTC: once,
-// or twice where they are put back. For a time that they skip it is when they are put forward.
+// moments returns when the clocks of a zone show a time, which is given as if they showed UTC:
+// once, or twice where they are put back. For a time that they skip it is when they are put
+// forward.
 func moments(shown time.Time, zone *time.Location) (first, second time.Time, skipped bool) {
 	moment := func(near time.Duration) (at time.Time, valid bool) {
 		_, offset := shown.Add(near).In(zone).Zone()
