@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Refused tells people that a schedule could not start its loop, as they learn of the end of one. The
-// settings of a project that no person trusts do not count. It returns what was not sent.
+// Refused tells people that a schedule could not start its loop, as they learn of the end of one.
+// The settings of a project that no person trusts do not count. It returns what was not sent.
 func Refused(ctx context.Context, e *cli.Env, schedule, why, hint string) (failed []error) {
 	loaded, err := e.Settings(nil, e.WorkDir())
 	if err == nil && len(loaded.Asked()) > 0 {
