@@ -3,10 +3,14 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 
 	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/pool/store/dir"
+	"github.com/ralph-loop/ralph/pool/store/s3"
 )
 
 // A Pool is what a host knows of its pool: pool.json in ralph's home, of mode 0600.
@@ -25,7 +29,21 @@ type Pool struct {
 type Opener func(ctx context.Context, address *url.URL, pool Pool) (store.Store, error)
 
 // openers has a row for each kind of store, by the scheme of its URL.
-var openers = map[string]Opener{}
+var openers = map[string]Opener{
+	"dir": openDir,
+	"s3":  openS3,
+}
+
+func openS3(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
+	return s3.Open(address)
+}
+
+func openDir(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
+	if address.Host != "" || !filepath.IsAbs(address.Path) {
+		return nil, fmt.Errorf("open the store of the pool: %s is not of the form dir:///FOLDER", address)
+	}
+	return dir.Open(address.Path)
+}
 
 // Open opens the store, and refuses one that ignores conditions.
 func Open(ctx context.Context, pool Pool) (store.Store, error) {
@@ -37,5 +55,12 @@ func Open(ctx context.Context, pool Pool) (store.Store, error) {
 	if !known {
 		return nil, fmt.Errorf("open the store of the pool: %q is none of nats, s3 and dir", address.Scheme)
 	}
-	return open(ctx, address, pool)
+	s, err := open(ctx, address, pool)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Probe(ctx, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the store of the pool at %s: %w", address.Redacted(), err), s.Close())
+	}
+	return s, nil
 }

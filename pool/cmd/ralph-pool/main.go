@@ -11,7 +11,9 @@ import (
 )
 
 // commands has a line for each command, in the order of the help; each is a file of its own.
-type commands struct{}
+type commands struct {
+	Mirror mirrorCommand `cmd:"" help:"Copy the journals of this host's loops into the pool, and bring commands from there."`
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
