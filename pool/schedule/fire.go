@@ -100,7 +100,7 @@ func (f *Firer) decide(ctx context.Context, s store.Store, c *Schedule, now time
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
-	r := Run{Due: due[len(due)-1], Missed: len(due) - 1}
+	r := Run{Due: due[len(due)-1].UTC(), Missed: len(due) - 1}
 	before, err := inspect(ctx, s, c.loop())
 	if err != nil {
 		return false, err
