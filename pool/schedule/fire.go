@@ -233,3 +233,8 @@ func stop(ctx context.Context, s store.Store, id, by string) error {
 	_, err = command.Send(ctx, s, id, b.host, b.epoch, inbox.Command{Kind: inbox.Stop, From: "every:" + by})
 	return err
 }
+
+// Next returns the next times of a schedule, in its zone.
+func Next(ctx context.Context, every spec.Every, after time.Time, n int) ([]time.Time, error) {
+	return (&Firer{}).times(ctx, every, after, time.Time{}, n)
+}

@@ -33,6 +33,11 @@ func Own(home string) (ed25519.PrivateKey, error) {
 	return read(home) // perhaps another process has made it
 }
 
+// Public is the key that others trust.
+func Public(key ed25519.PrivateKey) string {
+	return hex.EncodeToString(key.Public().(ed25519.PublicKey))
+}
+
 func file(home string) string { return filepath.Join(home, "pool.key") }
 
 func read(home string) (ed25519.PrivateKey, error) {
@@ -71,7 +76,7 @@ func makeKey(home string) error {
 func Trusted(home string) (map[string]string, error) {
 	all := map[string]string{}
 	if key, err := read(home); err == nil {
-		all[hex.EncodeToString(key.Public().(ed25519.PublicKey))] = "yourself"
+		all[Public(key)] = "yourself"
 	}
 	text, err := os.ReadFile(filepath.Join(home, "pool.trust"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

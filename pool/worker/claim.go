@@ -74,7 +74,7 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 		return "waits for a worker with the labels " + strings.Join(s.Labels, ", "), nil
 	}
 	for _, id := range s.Needs {
-		v, err := readView(ctx, w.Store, id)
+		v, err := ReadView(ctx, w.Store, id)
 		if err != nil {
 			return "", err
 		}

@@ -176,8 +176,8 @@ func SetDraining(ctx context.Context, s store.Store, host, by string, on bool) e
 	return cell.Put(ctx, s, 0, drain{Drain: on, By: by})
 }
 
-// readView returns what a loop does; nil if nobody has said it.
-func readView(ctx context.Context, s store.Store, id string) (*live.View, error) {
+// ReadView returns what a loop does; nil if nobody has said it.
+func ReadView(ctx context.Context, s store.Store, id string) (*live.View, error) {
 	var v live.View
 	if err := get(ctx, s, keys.View(id), &v); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (w *Worker) takeOver(ctx context.Context, now time.Time) error {
 
 // takeFrom takes over a loop, if one of these hosts has it and it has not ended.
 func (w *Worker) takeFrom(ctx context.Context, dead []string, id string) error {
-	v, err := readView(ctx, w.Store, id)
+	v, err := ReadView(ctx, w.Store, id)
 	if err != nil || v != nil && (v.View.Status.Ended() || !slices.Contains(dead, v.Host)) {
 		return err
 	}

@@ -57,7 +57,8 @@ type Worker struct {
 
 	said      map[string]string
 	published Report
-	draining  bool // by 'ralph pool drain'
+	draining  bool   // by 'ralph pool drain'
+	idle      string // why nothing is claimed; empty if it is
 	next      struct{ store, hosts time.Time }
 }
 
@@ -129,15 +130,18 @@ func (w *Worker) round(ctx context.Context, claim bool) error {
 			return err
 		}
 	}
-	switch {
+	switch w.idle = ""; {
 	case draining:
-		w.say("drain", "this host claims nothing: 'ralph pool drain %s --undo' ends that", w.Host)
+		w.idle = fmt.Sprintf("host %s drains, so nothing is claimed: 'ralph pool drain %s --undo' ends that", w.Host, w.Host)
 	case w.beats.stale(w.Host, now):
 		w.next.hosts = time.Time{}
-		w.say("mirror", "no mirror runs here, so nothing is claimed: 'ralph pool mirror'")
-	default:
-		w.forget("drain", "mirror")
+		w.idle = "no mirror runs on this host, so nothing is claimed: 'ralph pool mirror'"
+	}
+	if w.idle == "" {
+		w.forget("idle")
 		err = errors.Join(w.claimQueued(ctx), w.takeOver(ctx, now))
+	} else if !w.Once { // else it is the outcome
+		w.say("idle", "%s", w.idle)
 	}
 	return errors.Join(err, w.publish(ctx))
 }
@@ -187,12 +191,10 @@ func (w *Worker) say(about, format string, args ...any) {
 }
 
 // forget lets say repeat itself.
-func (w *Worker) forget(about ...string) {
+func (w *Worker) forget(about string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, a := range about {
-		delete(w.said, a)
-	}
+	delete(w.said, about)
 }
 
 func (w *Worker) running() int {
@@ -207,6 +209,9 @@ func (w *Worker) outcome() error {
 	defer w.mu.Unlock()
 	for id, problem := range w.problems {
 		return fmt.Errorf("loop %s did not run: %s", id, problem)
+	}
+	if w.idle != "" {
+		return errors.New(w.idle)
 	}
 	return nil
 }
