@@ -113,7 +113,7 @@ func (r Row) lastText(e *cli.Env) string {
 func (r Record) text() string {
 	text := strings.TrimSpace(r.Outcome + " " + r.Loop)
 	if r.Outcome == starting {
-		text = "ralph ended while it started a loop"
+		text = "a loop is being started, or ralph ended in that"
 	}
 	if late := r.At.Sub(r.Due); !r.Due.IsZero() && late > grace {
 		text += fmt.Sprintf(", %s late", units.Plain(late.Truncate(time.Minute)))
