@@ -72,6 +72,10 @@ func init() {
 			Verb: func() any { return new(completeVerb) }, Tag: cli.Hidden},
 		{Name: "fleet-agent", Help: "The agent of a fleet; started by 'ralph fleet'.", Verb: func() any { return new(fleetAgentVerb) }, Tag: cli.Hidden},
 	}
+}
+
+// init says which of them are not for everyone.
+func init() {
 	maps.Copy(deeds, map[string]func(v verb) deed{
 		"init":              func(verb) deed { return deed{what: "init"} },
 		"fork":              func(verb) deed { return deed{what: "fork"} },

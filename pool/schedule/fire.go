@@ -116,8 +116,8 @@ func (f *Firer) decide(ctx context.Context, s store.Store, c *Schedule, now time
 	return true, nil
 }
 
-// Decide says what becomes of a run, from whether the loop of the run before is alive, and whether a
-// host has claimed it: one that none has is the one that waits.
+// Decide says what becomes of a run, from whether the loop of the run before is alive, and whether
+// a host has claimed it: one that none has is the one that waits.
 func Decide(overlap string, alive, claimed bool) string {
 	switch {
 	case !alive:

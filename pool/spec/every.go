@@ -10,9 +10,9 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Every says by which schedule a specification is submitted again and again. A person signs it once,
-// without what differs from run to run: the time at which a run is due, from which its ID and its
-// name follow. So any worker may submit a run, and only one for each time.
+// Every says by which schedule a specification is submitted again and again. A person signs it
+// once, without what differs from run to run: the time at which a run is due, from which its ID and
+// its name follow. So any worker may submit a run, and only one for each time.
 type Every struct {
 	Schedule   string    `json:"schedule"`
 	Expression string    `json:"expression"`
