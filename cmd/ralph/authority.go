@@ -45,7 +45,7 @@ var deeds = map[string]func(v verb) deed{
 }
 
 // trusting are the verbs that ask for trust, or for which [cli.TrustVariable] lets settings count.
-var trusting = []string{"run", "start", "fleet", "plan", "acp", "mcp", "notify", "prove"}
+var trusting = []string{"run", "start", "fleet", "plan", "acp", "mcp", "notify", "prove", "every add"}
 
 func startDeed(v *startVerb) deed {
 	if v.AcceptChanges {

@@ -11,7 +11,7 @@ import (
 var free = []string{
 	"attach", "steer", "follow-up", "withdraw", "answer", "pause", "resume", "wait", "blocked", "ask", "set", "list", "diff", "blame", "web", "mcp", "status",
 	"why", "report", "logs", "replay", "journal verify", "journal rebuild", "journal export", "journal redecode", "doctor",
-	"rehearse", "hook post-tool-use", "hook pre-tool-use", "hook session-start", "hook stop", "hook user-prompt-submit", "session start", "session cancel", "session status", "notify", "service status", "plugin show", "guard", "completion", "man",
+	"rehearse", "hook post-tool-use", "hook pre-tool-use", "hook session-start", "hook stop", "hook user-prompt-submit", "session start", "session cancel", "session status", "notify", "service status", "every list", "every next", "plugin show", "guard", "completion", "man",
 	"version", "help", "complete", "fleet-agent", "inside", "runner",
 }
 

@@ -56,6 +56,7 @@ func init() {
 			Verb: func() any { return new(importVerb) }},
 		{Name: "notify", Help: "Send a test message to each channel of the settings.", Group: cli.Sometimes, Verb: func() any { return new(notifyVerb) }},
 		{Name: "service", Help: "Let loops continue after the machine was switched off.", Group: cli.Sometimes, Verb: func() any { return new(serviceVerb) }},
+		{Name: "every", Help: "Start a loop again and again, at the times of a schedule.", Group: cli.Sometimes, Verb: func() any { return new(everyVerb) }},
 		{Name: "plugin", Help: "Install ralph's commands, skills and hooks in an agent.", Group: cli.Sometimes, Verb: func() any { return new(pluginVerb) }},
 		{Name: "pool", Help: "Share loops with other hosts: serve, join, mirror, submit, work.", Group: cli.Sometimes,
 			Verb: func() any { return new(poolVerb) }},
@@ -76,6 +77,10 @@ func init() {
 			Verb: func() any { return new(completeVerb) }, Tag: cli.Hidden},
 		{Name: "fleet-agent", Help: "The agent of a fleet; started by 'ralph fleet'.", Verb: func() any { return new(fleetAgentVerb) }, Tag: cli.Hidden},
 	}
+}
+
+// init says which of them are not for everyone.
+func init() {
 	maps.Copy(deeds, map[string]func(v verb) deed{
 		"init":              func(verb) deed { return deed{what: "init"} },
 		"fork":              func(verb) deed { return deed{what: "fork"} },
@@ -90,6 +95,9 @@ func init() {
 		"service install":   func(verb) deed { return deed{what: "service install"} },
 		"service uninstall": func(verb) deed { return deed{what: "service uninstall"} },
 		"service resume":    func(verb) deed { return deed{what: "service resume"} },
+		"every add":         func(v verb) deed { return person("every", !v.(*everyAddVerb).Print) },
+		"every run":         func(verb) deed { return deed{what: "every run"} },
+		"every remove":      func(verb) deed { return deed{what: "every remove"} },
 		"pool":              func(v verb) deed { return person("pool", !v.(*poolVerb).looks()) },
 		"review":            func(v verb) deed { return person("review", v.(*reviewVerb).acts()) },
 		"fleet":             func(v verb) deed { return person("--trust", v.(*fleetVerb).Trust) },

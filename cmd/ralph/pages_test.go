@@ -24,7 +24,8 @@ var notRun = map[string]string{
 	"ralph web":              "serves until ctrl-c",
 	"ralph list --host farm": "needs another machine",
 	"RALPH_SSH_COMMAND='ssh -F ~/work/ssh_config' ralph list --host farm": "needs another machine",
-	"ralph service install":                           "would change the person's services",
+	"ralph service install": "would change the person's services",
+	"ralph every 'mon-fri 01:00' -- -a claude -f daily.md --worktree": "would change the person's services",
 	"loginctl enable-linger":                          "would change the machine",
 	"ralph web --public-url https://mill.example.org": "serves until ctrl-c",
 	`printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}' \`: "would list all loops of this machine",
@@ -130,6 +131,7 @@ func TestPageCheckNoticesMistakes(t *testing.T) {
 	for line, wrong := range map[string]bool{
 		"ralph start -a x --detach": false, "ralph start --limits.cost 4": false, "make test": false,
 		"ralph begin": true, "ralph start --detached": true, "ralph start --limits.price 4": true,
+		"ralph every TEXT -- --worktree": false, "ralph every TEXT -- --worktre": true,
 	} {
 		if got := unknownWord(t, line, settings) != ""; got != wrong {
 			t.Errorf("%s: %v", line, got)
@@ -333,7 +335,10 @@ func unknownWord(t *testing.T, line, settings string) string {
 		return line + ": " + cmp.Or(strings.TrimSpace(string(help)), err.Error())
 	}
 	known := flagWord.FindAllString(strings.ReplaceAll(string(help), "--[no-]", "--"), -1)
-	for _, word := range words[2:] {
+	for i, word := range words[2:] {
+		if word == "--" { // what follows are words of another verb
+			return unknownWord(t, "ralph start "+strings.Join(words[i+3:], " "), settings)
+		}
 		flag, _, _ := strings.Cut(word, "=")
 		name := strings.TrimLeft(flag, "-")
 		if name != flag && !slices.Contains(known, flag) && !strings.Contains(settings, "`"+name+"`") {

@@ -75,12 +75,13 @@ var pure = map[string]struct {
 	except []string
 	why    string
 }{
-	"journal/event":           {why: "an event means the same wherever and whenever it is read"},
-	"internal/core/policy":    {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
-	"internal/effect/prompt":  {why: "the same parts must give the same words, so that the record shows what an agent read"},
-	"internal/core/story":     {why: "the hook and the runner must judge alike, and a replay as they did"},
-	"internal/core/loopstate": {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
-	"internal/core/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_fence.go", "next_people.go", "next_proof.go", "next_questions.go", "next_schedule.go", "next_turn.go"}, why: "decisions = Next(State): a replay has nothing else to read"},
+	"journal/event":            {why: "an event means the same wherever and whenever it is read"},
+	"internal/core/policy":     {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
+	"internal/ground/calendar": {why: "a schedule is due at the same times for the list, for each platform and for each host"},
+	"internal/effect/prompt":   {why: "the same parts must give the same words, so that the record shows what an agent read"},
+	"internal/core/story":      {why: "the hook and the runner must judge alike, and a replay as they did"},
+	"internal/core/loopstate":  {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
+	"internal/core/loop":       {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_fence.go", "next_people.go", "next_proof.go", "next_questions.go", "next_schedule.go", "next_turn.go"}, why: "decisions = Next(State): a replay has nothing else to read"},
 }
 
 // world are the standard packages that a pure file must not reach, each with its subpackages.

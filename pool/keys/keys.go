@@ -11,6 +11,7 @@
 //	hosts/H/wake              written when a command waits for a loop of the host
 //	hosts/H/worker            what the worker of the host runs, and what it cannot run
 //	hosts/H/drain             whether the host may claim loops
+//	schedules/NAME            what is submitted again and again, and its last runs
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	cursor                    up to where the queue has only claimed specifications
 //	accounts/A                what an account has used, over all hosts
@@ -25,11 +26,12 @@ import (
 
 // The prefixes of lists.
 const (
-	Loops    = "loops/"
-	Hosts    = "hosts/"
-	Queue    = "queue/"
-	Accounts = "accounts/"
-	Parts    = "parts/"
+	Loops     = "loops/"
+	Hosts     = "hosts/"
+	Queue     = "queue/"
+	Accounts  = "accounts/"
+	Schedules = "schedules/"
+	Parts     = "parts/"
 )
 
 // Cursor is the key of how much of the queue is claimed. Each submission writes it as well.
@@ -99,6 +101,9 @@ func QueuePrefix(priority int) string { return fmt.Sprintf("%s%d/", Queue, 9-pri
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }
+
+// Schedule is the key of a schedule.
+func Schedule(name string) string { return Schedules + name }
 
 // Probe is the key with which hosts try the store on a day.
 func Probe(day string) string { return "probe/" + day }

@@ -14,6 +14,7 @@ const domain = "ralph pool specification 1\n"
 
 // signed returns the bytes of a specification that are signed: all but the signature.
 func (s Spec) signed() ([]byte, error) {
+	s = s.unsigned()
 	s.Signature, s.Withdrawn = "", ""
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -50,5 +51,5 @@ func (s Spec) Verify() error {
 	if !ed25519.Verify(key, text, signature) {
 		return errors.New("its signature is wrong: it was changed after it was signed, or another version of ralph wrote it")
 	}
-	return nil
+	return s.checkRun()
 }

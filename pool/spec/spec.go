@@ -30,6 +30,8 @@ type Spec struct {
 	// Key and Signature let a worker trust what the specification runs: see pool.trust.
 	Key       string `json:"key,omitempty"`
 	Signature string `json:"signature,omitempty"`
+	// Every is the schedule that submits it; nil for what is run once.
+	Every *Every `json:"every,omitempty"`
 	// Withdrawn is who took the specification back before it was claimed. Only chunk 0 of a log has
 	// it: a loop that no host runs.
 	Withdrawn string `json:"withdrawn,omitempty"`

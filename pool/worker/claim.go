@@ -14,6 +14,9 @@ import (
 
 // claimQueued claims what this worker may run, while there are slots.
 func (w *Worker) claimQueued(ctx context.Context) error {
+	if err := w.schedules.Fire(ctx, w.Store, w.Now()); err != nil { // which keeps nothing else from running
+		w.say("schedules", "%v", err)
+	}
 	waiting, err := w.reader.Waiting(ctx)
 	if err != nil {
 		return err
@@ -63,6 +66,9 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 	}
 	if _, known := trusted[s.Key]; !known {
 		return fmt.Sprintf("waits for trust by host %s: 'ralph pool trust %s'", w.Host, s.Key), nil
+	}
+	if why, err := w.schedules.Judge(ctx, s, w.Now()); err != nil || why != "" {
+		return why, err
 	}
 	if !w.hasLabels(s.Labels) {
 		return "waits for a worker with the labels " + strings.Join(s.Labels, ", "), nil

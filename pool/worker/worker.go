@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/queue"
+	"github.com/ralph-loop/ralph/pool/schedule"
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
@@ -43,10 +44,11 @@ type Options struct {
 // A Worker runs loops.
 type Worker struct {
 	Options
-	reader queue.Reader
-	beats  beats
-	look   chan struct{} // a loop has ended, or needs another step
-	group  sync.WaitGroup
+	reader    queue.Reader
+	beats     beats
+	schedules schedule.Firer
+	look      chan struct{} // a loop has ended, or needs another step
+	group     sync.WaitGroup
 
 	mu       sync.Mutex
 	tended   map[string]bool   // the loops with a goroutine

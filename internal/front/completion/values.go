@@ -2,6 +2,7 @@ package completion
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ var kinds = map[string]func(q *query, written, before string){
 	"agent":    (*query).agents,
 	"scenario": (*query).scenarios,
 	"question": (*query).questions,
+	"schedule": (*query).schedules,
 	"verb":     func(q *query, _, _ string) { q.verbs() },
 	"file":     func(q *query, _, _ string) { q.Files = true },
 }
@@ -185,6 +187,13 @@ func (q *query) types(_, before string) {
 			q.add(before+group+".", "all that begin with it")
 		}
 		q.add(before+string(t), "")
+	}
+}
+
+func (q *query) schedules(_, before string) {
+	all, _ := filepath.Glob(filepath.Join(q.env.Home, "every", "*", "schedule.json"))
+	for _, file := range all {
+		q.add(before+filepath.Base(filepath.Dir(file)), "")
 	}
 }
 

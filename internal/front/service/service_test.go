@@ -19,9 +19,9 @@ import (
 // env returns the environment of a person on a system.
 func env(t *testing.T, goos string) (e *cli.Env, out, errs *bytes.Buffer) {
 	t.Helper()
-	before := platform
-	platform = goos
-	t.Cleanup(func() { platform = before })
+	before := Platform
+	Platform = goos
+	t.Cleanup(func() { Platform = before })
 	home := t.TempDir()
 	out, errs = &bytes.Buffer{}, &bytes.Buffer{}
 	return &cli.Env{
@@ -47,7 +47,7 @@ func TestServiceComesAndGoes(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin"} {
 		t.Run(goos, func(t *testing.T) {
 			e, out, errs := env(t, goos)
-			if r := status(t, e, out); r.State != absent || r.Enabled {
+			if r := status(t, e, out); r.State != Absent || r.Enabled {
 				t.Errorf("at first it is %+v", r)
 			}
 			if err := Install(e, false); err != nil {
@@ -57,14 +57,14 @@ func TestServiceComesAndGoes(t *testing.T) {
 				t.Errorf("it says %s", errs)
 			}
 			r := status(t, e, out)
-			if r.State != current || !r.Enabled {
+			if r.State != Current || !r.Enabled {
 				t.Errorf("installed, it is %+v", r)
 			}
 			e.Environ = append(e.Environ, "PATH=/bin")
 			if r := status(t, e, out); r.State != outdated {
 				t.Errorf("with another PATH it is %s", r.State)
 			}
-			if err := Install(e, false); err != nil || status(t, e, out).State != current {
+			if err := Install(e, false); err != nil || status(t, e, out).State != Current {
 				t.Errorf("it is not updated: %v", err)
 			}
 			text, err := os.ReadFile(r.File)
@@ -85,7 +85,7 @@ func TestServiceComesAndGoes(t *testing.T) {
 			if err := Uninstall(e, false); err != nil {
 				t.Fatal(err)
 			}
-			if r := status(t, e, out); r.State != absent || r.Enabled {
+			if r := status(t, e, out); r.State != Absent || r.Enabled {
 				t.Errorf("removed, it is %+v", r)
 			}
 			if err := Uninstall(e, false); err == nil {
@@ -132,7 +132,7 @@ func TestSystemdReadsUnit(t *testing.T) {
 
 // TestLaunchdFileIsXML reads the file as XML, with a path that has to be escaped.
 func TestLaunchdFileIsXML(t *testing.T) {
-	text := launchdText("/opt/a & b/ralph", "/home/<me>", "/bin")
+	text := launchdText("/opt/a & b/ralph", "/home/<me>", "/bin", launchdName, "", "service", "resume")
 	var words []string
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		token, err := d.Token()

@@ -68,6 +68,19 @@ func (v *Start) begin(e *cli.Env) (readiness, error) {
 	return started, err
 }
 
+// Preview plans a start and starts nothing, so that a person is asked now for what a timer cannot
+// ask for. It returns the agent that was chosen, where neither flag nor settings name one.
+func (v *Start) Preview(e *cli.Env) (agent string, err error) {
+	p, err := v.plan(e)
+	if errors.Is(err, errNoTask) {
+		err = cli.Refuse("give the task with -p TEXT, -f FILE or --task FILE", "%w", err)
+	}
+	if err == nil && v.Agent == "" {
+		agent = p.Agent
+	}
+	return agent, err
+}
+
 // plansMost is how often a start is planned, if the loop changes again and again.
 const plansMost = 5
 

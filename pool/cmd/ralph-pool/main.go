@@ -19,6 +19,7 @@ type commands struct {
 	Take    takeCommand    `cmd:"" help:"Take over a loop whose host is dead, and resume it here."`
 	Check   checkCommand   `cmd:"" help:"Read and verify all that the pool stores, and repair it from the journals of this host."`
 	Submit  submitCommand  `cmd:"" help:"Put loops into the queue."`
+	Every   everyCommand   `cmd:"" help:"Show or remove what is submitted again and again."`
 	Worker  workerCommand  `cmd:"" help:"Claim loops from the queue, and run them on this host."`
 	List    listCommand    `cmd:"" help:"Show the loops of all hosts, and the queue."`
 	Stop    stopCommand    `cmd:"" help:"Stop a loop on any host after its iteration, or withdraw one that waits."`

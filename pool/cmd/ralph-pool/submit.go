@@ -37,6 +37,9 @@ type submitCommand struct {
 	Budget   float64  `placeholder:"DOLLARS" help:"What the loop may spend."`
 	Account  string   `help:"Whose budget over all hosts the loop's budget is part of: see 'ralph pool account'."`
 	Needs    []string `placeholder:"ID" help:"Begin when this other loop of the pool has completed; may be repeated."`
+	Every    string   `placeholder:"EXPRESSION" help:"Submit it again and again, at these times: 'mon-fri 01:00', as for 'ralph every'. The loop's name is that of the schedule."`
+	Timezone string   `default:"UTC" placeholder:"ZONE" help:"With --every: the zone of the times."`
+	Overlap  string   `enum:"skip,queue,replace" default:"skip" help:"With --every: while the loop of the run before is not over, skip the run, queue one until it is, or replace it after its iteration."`
 	JSON     bool     `help:"Print an array of what was submitted."`
 }
 
@@ -69,14 +72,13 @@ func (c *submitCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Every != "" {
+		return c.schedule(ctx, h, common, tasks, key)
+	}
 	submitted := []spec.Spec{}
 	begun := time.Now()
 	for _, t := range tasks {
-		s := common
-		s.Name, s.Prompt = t.Name, t.Prompt
-		if t.Plan {
-			s.Start = append(s.Start[:len(s.Start):len(s.Start)], "--tasks")
-		}
+		s := specOf(common, t)
 		if err := queue.Submit(ctx, h.store, &s, key); err != nil {
 			return errors.Join(fmt.Errorf("submit %s, after %d others: %w", t.Name, len(submitted), err), c.print(submitted))
 		}
@@ -87,6 +89,15 @@ func (c *submitCommand) Run(ctx context.Context) error {
 		}
 	}
 	return c.print(submitted)
+}
+
+// specOf returns the specification of a task.
+func specOf(common spec.Spec, t project.Task) spec.Spec {
+	common.Name, common.Prompt = t.Name, t.Prompt
+	if t.Plan {
+		common.Start = append(common.Start[:len(common.Start):len(common.Start)], "--tasks")
+	}
+	return common
 }
 
 // read returns the tasks with their names.
