@@ -67,6 +67,20 @@ func TestRootHoldsNothingElse(t *testing.T) {
 	}
 }
 
+// A program that was built in the work tree is not committed: it would be in every clone for ever.
+func TestNoProgramIsTracked(t *testing.T) {
+	const most = 2 << 20
+	names, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Size() > most {
+			t.Errorf("%s has %d bytes, and %d are the most of a file in the repository", name, info.Size(), most)
+		}
+	}
+}
+
 // A person reads the README in a few minutes.
 func TestReadmeIsShort(t *testing.T) {
 	const most = 1200

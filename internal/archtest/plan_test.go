@@ -65,8 +65,8 @@ var atRoot = []string{"client", "cmd", "inbox", "internal", "journal", "plugin",
 
 const whyRoot = "the packages at the root are the file protocol and what builds on it, and a promise to other programs; everything that runs a loop is under internal/"
 
-// besideRoot are the folders at the root without a package of this module; pool is one of its own. Folders that begin with
-// a dot are not checked.
+// besideRoot are the folders at the root without a package of this module; pool is one of its own.
+// Folders that begin with a dot are not checked.
 var besideRoot = []string{"docs", "pool", "tools", "bin", "dist", "node_modules", "ralph"}
 
 // pure says which files of a package must not reach the outside world.

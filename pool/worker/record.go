@@ -84,11 +84,12 @@ func readRecord(home, id string) (*record, error) {
 	return r, nil
 }
 
-// remove removes what a host has of a loop that another one has.
+// remove removes the claim of a loop that another host has. Work of an earlier time stays.
 func remove(home, id string) error {
-	if err := os.RemoveAll(folder(home, id)); err != nil {
+	if err := os.Remove(recordFile(home, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the claim of loop %s: %w", id, err)
 	}
+	_ = os.Remove(folder(home, id)) // unless there is such work
 	return nil
 }
 

@@ -200,8 +200,8 @@ func (w *world) checkStrength(t *counts, e event.Event, p event.LoopEnded) {
 		w.violate(strengthHolds, "event %d: the loop ends as %s with the strength %v", e.Seq, p.Status, said)
 	case said == nil:
 		return
-	case (said.Grade == event.GradeNone) != (t.rules.Guardrails == 0):
-		w.violate(strengthHolds, "event %d: the done is %s with %d guardrails", e.Seq, said.Grade, t.rules.Guardrails)
+	case (said.Grade == event.GradeNone) != (t.rules.Guardrails+t.rules.HeldOut == 0):
+		w.violate(strengthHolds, "event %d: the done is %s with %d guardrails and %d held out", e.Seq, said.Grade, t.rules.Guardrails, t.rules.HeldOut)
 	}
 	if proof := t.proof.ended; proof != nil && said.Mutants != t.proof.mutants && proof.Error == "" {
 		w.violate(strengthHolds, "event %d: the end says %v of mutants, and the journal %v", e.Seq, said.Mutants, t.proof.mutants)

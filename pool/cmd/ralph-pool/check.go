@@ -66,7 +66,8 @@ func printReport(to io.Writer, r check.Report) error {
 		if l.Verified {
 			verified = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n", l.ID, l.Name, l.Host, l.Epoch, l.Chunks, l.Events, l.Blobs, verified, l.Unsealed, len(l.Wrong))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n",
+			l.ID, l.Name, l.Host, l.Epoch, l.Chunks, l.Events, l.Blobs, verified, l.Unsealed, len(l.Wrong))
 	}
 	if err := w.Flush(); err != nil {
 		return err
