@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -35,6 +36,21 @@ func Drop(loopDir string, c Command) (id string, err error) {
 		err = fmt.Errorf("drop command: %w", err)
 	}
 	return id, err
+}
+
+// Deliver is Drop for a command that was given on another host, under the id that it got there. It
+// reports whether it did: false means that the inbox has a command of that id already, which is
+// dropped or claimed. The caller knows from the journal whether it was received before. An agent
+// gives its commands on its own host.
+func Deliver(loopDir string, c Command) (bool, error) {
+	id, err := dropper.deliver(loopDir, c)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("deliver command: %w", err)
+	}
+	return id != "", err
 }
 
 // Withdraw takes a command back and reports whether it did: false means that the runner has claimed
@@ -101,6 +117,33 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 	if c.ID != "" {
 		return "", errors.New("it has an id already")
 	}
+	return w.write(loopDir, c)
+}
+
+// deliver is fs.ErrExist for a command that is in the inbox. A claim renames it, so the name that it
+// is dropped under is looked for first.
+func (w *writer) deliver(loopDir string, c Command) (id string, err error) {
+	if !canonicalID(c.ID) {
+		return "", fmt.Errorf("%.40q is not an id", c.ID)
+	}
+	if c.Kind.IsAgents() {
+		return "", fmt.Errorf("%s is a command of an agent", c.Kind)
+	}
+	d, err := makeDir(loopDir, Folder)
+	if err != nil {
+		return "", err
+	}
+	defer d.close()
+	for _, suffix := range []string{droppedSuffix, claimedSuffix} {
+		if _, err := d.root.Lstat(c.ID + suffix); !errors.Is(err, fs.ErrNotExist) {
+			return "", cmp.Or(err, fs.ErrExist)
+		}
+	}
+	return w.write(loopDir, c)
+}
+
+// write puts a command into its part of the inbox, under its id or a new one.
+func (w *writer) write(loopDir string, c Command) (id string, err error) {
 	if err := c.Check(); err != nil {
 		return "", err
 	}
@@ -130,16 +173,18 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 	return id, d.names().Sync()
 }
 
-// encode gives the command its id and its time: the one that the file system gave the new file.
-// This package reads no clock, so all processes that share the folder, on any host, take their ids
-// from one clock.
+// encode gives the command an id, unless it has one, and its time: the one that the file system
+// gave the new file. This package reads no clock, so all processes that share the folder, on any
+// host, take their ids from one clock.
 func (w *writer) encode(f newFile, c Command) (id string, line []byte, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", nil, err
 	}
-	if c.ID, err = w.newID(info.ModTime()); err != nil {
-		return "", nil, err
+	if c.ID == "" {
+		if c.ID, err = w.newID(info.ModTime()); err != nil {
+			return "", nil, err
+		}
 	}
 	if c.At.IsZero() {
 		c.At = info.ModTime()

@@ -146,6 +146,38 @@ func TestDropOverwritesNothing(t *testing.T) {
 	}
 }
 
+// A mirror that was killed does not know whether it delivered a command, and does it again.
+func TestDeliverGivesOnce(t *testing.T) {
+	dir := t.TempDir()
+	c := Command{ID: "01K8Z0000000000000000000AA", Kind: Steer, From: "pool:ada@mill", Text: "a"}
+	deliver := func(want bool) {
+		t.Helper()
+		if got, err := Deliver(dir, c); err != nil || got != want {
+			t.Fatalf("Deliver: %t, %v; want %t", got, err, want)
+		}
+	}
+	deliver(true)
+	deliver(false)
+	box := mustOpen(t, dir)
+	if got := pending(t, box); len(got) != 1 || got[0].ID != c.ID || got[0].Text != "a" || len(got[0].Process) == 0 {
+		t.Fatalf("pending: %+v", got)
+	}
+	deliver(false) // it is claimed
+	if got := pending(t, box); len(got) != 1 {
+		t.Fatalf("pending again: %+v", got)
+	}
+	for _, wrong := range []Command{
+		{ID: "../../01K8Z000000000000000000", Kind: Steer, Text: "a"},
+		{Kind: Steer, Text: "a"},
+		{ID: c.ID, Kind: Ask, Text: "a"},
+		{ID: "01K8Z0000000000000000000AB", Kind: "unknown"},
+	} {
+		if got, err := Deliver(dir, wrong); err == nil || got {
+			t.Errorf("Deliver(%+v): %t, %v", wrong, got, err)
+		}
+	}
+}
+
 func TestLinkedInboxIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "elsewhere"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, Folder))); err != nil {

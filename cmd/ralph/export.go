@@ -19,6 +19,9 @@ type exportVerb struct {
 	Undo   bool   `xor:"move" help:"Take a moved loop back: it can be resumed here again."`
 	Yes    bool   `short:"y" help:"With --move: do not ask."`
 	JSON   bool   `help:"Print what was written as JSON."`
+	// Of a pool, which has the journal in chunks.
+	Files bool     `xor:"move" hidden:"" help:"For a pool: write all but the journal, also while the loop runs."`
+	Since []string `hidden:"" placeholder:"COMMIT" help:"With --files: leave out what these commits have."`
 }
 
 // Help shows examples.
@@ -38,6 +41,13 @@ func (v *exportVerb) Run(e *cli.Env) error {
 		}
 		cli.Tell(e.Stderr, "loop %s is back; see to it that no other machine resumes it", s.Name)
 		return nil
+	}
+	if v.Files {
+		x, err := moving.Files(context.Background(), e, s, v.Output, v.Since)
+		if err != nil {
+			return err
+		}
+		return cli.PrintJSON(e.Stdout, x, "")
 	}
 	if v.Move && !v.Yes {
 		if _, _, err := moving.Check(e, s, v.Output); err != nil {

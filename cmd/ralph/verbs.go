@@ -13,7 +13,7 @@ import (
 const order = "start attach list steer answer stop status why report review diff blame init doctor plan holdout " +
 	"trust run follow-up withdraw pause resume set kill logs replay merge fleet fork rollback prove " +
 	"dismiss clean archive export " +
-	"import notify service plugin web guard help journal mcp acp completion man rehearse version ask wait " +
+	"import notify service pool plugin web guard help journal mcp acp completion man rehearse version ask wait " +
 	"blocked hook session complete fleet-agent inside runner"
 
 // features are the parts of the complete program that its core, built with the tag ralph_core, does

@@ -53,7 +53,7 @@ var hardWords = []hardWord{
 	{pattern: `at rest|rested`, plain: `parked`},
 	{pattern: `bur(y|ies|ied)`, plain: `reap`},
 	{pattern: `(a|the|its|agent's|whose|each) famil(y|ies)`, plain: `process tree`},
-	{pattern: `nights?`, plain: `run, loop; seed in the simulation`},
+	{pattern: `nights?`, plain: `run, loop; seed in the simulation`, but: `night simulates|night\.\w+`},
 	{pattern: `houses?`, plain: `project`},
 	{pattern: `doors?`, plain: `name the interface`},
 	{pattern: `rooms|(a|this|each|every|another|own|process) room`, plain: `package`, but: `(a|this|each|every|another|own) room (for|left)`},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/dir"
+	"github.com/ralph-loop/ralph/pool/store/nats"
 	"github.com/ralph-loop/ralph/pool/store/s3"
 )
 
@@ -21,6 +22,8 @@ type Pool struct {
 	// certificate, in hexadecimal.
 	Token       string `json:"token,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Reader says that the token is one that may look and not write.
+	Reader bool `json:"reader,omitempty"`
 	// Host is the name of this host in the pool.
 	Host string `json:"host"`
 }
@@ -30,8 +33,14 @@ type Opener func(ctx context.Context, address *url.URL, pool Pool) (store.Store,
 
 // openers has a row for each kind of store, by the scheme of its URL.
 var openers = map[string]Opener{
-	"dir": openDir,
-	"s3":  openS3,
+	"dir":  openDir,
+	"nats": openNATS,
+	"tls":  openNATS,
+	"s3":   openS3,
+}
+
+func openNATS(ctx context.Context, address *url.URL, p Pool) (store.Store, error) {
+	return nats.Open(ctx, address, nats.Options{Token: p.Token, Fingerprint: p.Fingerprint, Reader: p.Reader})
 }
 
 func openS3(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
@@ -45,7 +54,7 @@ func openDir(_ context.Context, address *url.URL, _ Pool) (store.Store, error) {
 	return dir.Open(address.Path)
 }
 
-// Open opens the store, and refuses one that ignores conditions.
+// Open opens the store, and refuses one that ignores conditions. A reader cannot try that.
 func Open(ctx context.Context, pool Pool) (store.Store, error) {
 	address, err := url.Parse(pool.URL)
 	if err != nil {
@@ -58,6 +67,9 @@ func Open(ctx context.Context, pool Pool) (store.Store, error) {
 	s, err := open(ctx, address, pool)
 	if err != nil {
 		return nil, err
+	}
+	if pool.Reader {
+		return s, nil
 	}
 	if err := store.Probe(ctx, s); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store of the pool at %s: %w", address.Redacted(), err), s.Close())

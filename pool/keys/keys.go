@@ -8,7 +8,10 @@
 //	loops/ID/view             what the loop is doing: derived, written by its host
 //	hosts/H/beat              when the host was last heard of
 //	hosts/H/wake              written when a command waits for a loop of the host
+//	hosts/H/worker            what the worker of the host runs, and what it cannot run
+//	hosts/H/drain             whether the host may claim loops
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
+//	cursor                    up to where the queue has only claimed specifications
 //	accounts/A                what an account has used, over all hosts
 //	probe/DAY                 what hosts write to see whether the store keeps conditions
 package keys
@@ -28,6 +31,9 @@ const (
 	Parts    = "parts/"
 )
 
+// Cursor is the key of how much of the queue is claimed. Each submission writes it as well.
+const Cursor = "cursor"
+
 // Chunk is the key of chunk n of a loop's log, from 0.
 func Chunk(loop string, n uint64) string { return fmt.Sprintf("%s%012d", Log(loop), n) }
 
@@ -41,8 +47,18 @@ func ChunkNumber(key string) (n uint64, ok bool) {
 	return n, found && err == nil
 }
 
+// Trees is the prefix of a loop's trees.
+func Trees(loop string) string { return Loops + loop + "/tree/" }
+
 // Tree is the key of the files that belong to chunk n.
-func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%s/tree/%012d", Loops, loop, n) }
+func Tree(loop string, n uint64) string { return fmt.Sprintf("%s%012d", Trees(loop), n) }
+
+// TreeNumber is the number in the key of a tree.
+func TreeNumber(key string) (n uint64, ok bool) {
+	_, number, found := strings.Cut(key, "/tree/")
+	n, err := strconv.ParseUint(number, 10, 64)
+	return n, found && err == nil
+}
 
 // Blob is the key of a text of the journal.
 func Blob(loop, sha256 string) string { return Loops + loop + "/blob/" + sha256 }
@@ -61,6 +77,21 @@ func Beat(host string) string { return Hosts + host + "/beat" }
 
 // Wake is the key that is written when a command waits for a loop of the host.
 func Wake(host string) string { return Hosts + host + "/wake" }
+
+// Worker is the key of what the worker of a host does.
+func Worker(host string) string { return Hosts + host + "/worker" }
+
+// Drain is the key of whether a host may claim loops.
+func Drain(host string) string { return Hosts + host + "/drain" }
+
+// AfterLoop is greater than all keys of a loop, and less than those of the next one.
+func AfterLoop(loop string) string { return Loops + loop + "/zzzz" }
+
+// AfterHost is the same for a host.
+func AfterHost(host string) string { return Hosts + host + "/zzzz" }
+
+// QueuePrefix is that of the specifications with this priority.
+func QueuePrefix(priority int) string { return fmt.Sprintf("%s%d/", Queue, 9-priority) }
 
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }

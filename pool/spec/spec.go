@@ -3,6 +3,9 @@ package spec
 
 import "time"
 
+// Version is that of a specification.
+const Version = 1
+
 // A Spec describes a loop. It is in the queue under its ID, and in chunk 0 of its loop's log:
 // writing that chunk is the claim.
 type Spec struct {
@@ -27,4 +30,7 @@ type Spec struct {
 	// Key and Signature let a worker trust what the specification runs: see pool.trust.
 	Key       string `json:"key,omitempty"`
 	Signature string `json:"signature,omitempty"`
+	// Withdrawn is who took the specification back before it was claimed. Only chunk 0 of a log has
+	// it: a loop that nobody runs.
+	Withdrawn string `json:"withdrawn,omitempty"`
 }

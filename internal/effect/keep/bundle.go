@@ -25,6 +25,11 @@ type Bundle struct {
 	Head   string // the commit
 	Tree   string // a commit with all files that are not ignored, as they are on the disk
 	ID     string // the loop's
+	// Refs are the loop's own in the bundle, by their names, and the commits that they name.
+	Refs map[string]string
+	// Since are commits that whoever reads the bundle has to have already. [WriteBundle] leaves them
+	// and their history out, but for those that the repository does not have.
+	Since []string
 }
 
 // MovedRef names Bundle.Tree in the file and in the repository that it is brought to.
@@ -39,8 +44,8 @@ var ErrRefTaken = errors.New("a loop with that id keeps other files here")
 // WriteBundle writes the history of the work tree around dir to file, which must not exist: HEAD,
 // its branch, the refs of the loop with that id, and the files as they are now. It changes neither
 // the index, the stash, a branch nor a file. A killed WriteBundle leaves a ref, which the next one
-// replaces. It ends after 30 minutes.
-func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bundle, err error) {
+// replaces. It ends after 30 minutes. since is as in [Bundle].
+func WriteBundle(ctx context.Context, dir, file, id string, since []string, env ...string) (b Bundle, err error) {
 	ctx, cancel := repo.Bounded(ctx, bundleTime)
 	defer cancel()
 	ref := MovedRef(id)
@@ -59,14 +64,25 @@ func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bu
 		return b, err
 	}
 	defer func() { err = errors.Join(err, base.Drop(context.WithoutCancel(ctx))) }()
-	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.branch, "refs/heads/"), Head: base.head, Tree: base.commit}
+	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.branch, "refs/heads/"), Head: base.head, Tree: base.commit, Refs: map[string]string{}}
 	wanted := []string{"HEAD", ref}
 	if base.branch != "" {
 		wanted = append(wanted, base.branch)
 	}
-	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname)", LoopRefs(id))
+	out, err := g.Line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", LoopRefs(id))
+	for line := range strings.Lines(out) {
+		name, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
+		b.Refs[name] = commit
+		wanted = append(wanted, name)
+	}
+	for _, commit := range since {
+		if commit != base.commit && gitHas(ctx, g, commit) {
+			b.Since = append(b.Since, commit)
+			wanted = append(wanted, "^"+commit)
+		}
+	}
 	if err == nil {
-		_, err = g.Read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted, strings.Fields(out))...)
+		_, err = g.Read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted)...)
 	}
 	if err != nil {
 		err = fmt.Errorf("bundle the repository: %w", err)

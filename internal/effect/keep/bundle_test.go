@@ -15,7 +15,7 @@ const bundleID = "01M8BNGX9EWD5NWXM83V7K72KS"
 func bundled(t *testing.T, w tree) (string, Bundle) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bundle")
-	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID)
+	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestBundleRunsNoProgram(t *testing.T) {
 	must(t, os.WriteFile(settings, []byte("[filter \"own\"]\n\tclean = "+program+"\n\tsmudge = "+program+"\n\trequired\n[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+filepath.Dir(program)+"\n[init]\n\ttemplateDir = "+filepath.Dir(program)+"\n"), 0o600))
 	env := append(os.Environ(), "GIT_CONFIG_GLOBAL="+settings)
 	file := filepath.Join(t.TempDir(), "bundle")
-	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID, env...)
+	b, err := WriteBundle(t.Context(), w.Dir, file, bundleID, nil, env...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestDamagedBundleIsRefused(t *testing.T) {
 	if refs := to.Git("for-each-ref", "refs/heads"); refs != "" {
 		t.Errorf("refs were made: %s", refs)
 	}
-	if _, err := WriteBundle(t.Context(), unborn(t).Dir, file+"2", bundleID); !errors.Is(err, repo.ErrNoCommits) {
+	if _, err := WriteBundle(t.Context(), unborn(t).Dir, file+"2", bundleID, nil); !errors.Is(err, repo.ErrNoCommits) {
 		t.Errorf("a repository without a commit: %v", err)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
@@ -32,7 +34,9 @@ type Exported struct {
 	// Left are names in the loop's folder that are not in the file.
 	Left []string `json:"left,omitempty"`
 
-	prompt string // the prompt file, where it is not in the loop's folder
+	prompt string   // the prompt file, where it is not in the loop's folder
+	files  bool     // all but the journal
+	since  []string // as in keep.Bundle
 }
 
 // mostLeft is how many of these names a message has.
@@ -69,6 +73,44 @@ func Check(e *cli.Env, s registry.Status, output string) (file string, seq event
 	return file, before.State.Seq, nil
 }
 
+// Files writes to a new file what an export has beside the journal: no import takes it. The loop may
+// run, and the files are as they are at the moment. The history of the repository lacks that of the
+// commits since, as far as they are there.
+func Files(ctx context.Context, e *cli.Env, s registry.Status, output string, since []string) (Exported, error) {
+	x := Exported{Name: s.Name, File: e.Abs(cmp.Or(output, s.Name+".files")), files: true, since: since}
+	if i := slices.IndexFunc(since, func(id string) bool { return !isCommit(id) }); i >= 0 {
+		return x, cli.Refuse("name it by all of its digits", "--since: %.80q is no commit", since[i])
+	}
+	now, err := launch.InspectLoop(s.Dir)
+	switch {
+	case err != nil:
+	case now.Damage != nil:
+		err = now.Damage
+	case !now.Exists:
+		err = cli.Refuse("try again once it runs", "it has not begun")
+	default:
+		m := x.manifest(e, s, now.State)
+		err = x.write(ctx, e, s, &m)
+	}
+	if err != nil {
+		return x, fmt.Errorf("export the files of loop %s: %w", s.Name, err)
+	}
+	return x, nil
+}
+
+// manifest names the loop, and the prompt file that it needs.
+func (x *Exported) manifest(e *cli.Env, s registry.Status, now loopstate.State) Manifest {
+	x.prompt = now.PromptFile(s.Dir)
+	if now.Rules.Stories || cli.Within(s.Dir, x.prompt) {
+		x.prompt = ""
+	}
+	host, _ := os.Hostname() // only to be shown
+	return Manifest{
+		Format: formatVersion, Name: s.Name, ID: now.Lifecycle.ID, At: e.Now().UTC().Truncate(time.Second), Host: host,
+		Version: cli.BuildVersion(), Inside: ".", Event: uint64(now.Seq),
+	}
+}
+
 // Export writes a loop that no runner works on to a new file, as Check says. A loop that moves is
 // not resumed here any more.
 func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, move bool) (Exported, error) {
@@ -86,15 +128,7 @@ func Export(ctx context.Context, e *cli.Env, s registry.Status, output string, m
 		if err != nil {
 			return err
 		}
-		host, _ := os.Hostname() // only to be shown
-		m := Manifest{
-			Format: formatVersion, Name: s.Name, ID: now.State.Lifecycle.ID, At: e.Now().UTC().Truncate(time.Second), Host: host,
-			Version: cli.BuildVersion(), Inside: ".", Event: uint64(now.State.Seq),
-		}
-		x.prompt = now.State.PromptFile(s.Dir)
-		if now.State.Rules.Stories || cli.Within(s.Dir, x.prompt) {
-			x.prompt = ""
-		}
+		m := x.manifest(e, s, now.State)
 		if !move {
 			return x.write(ctx, e, s, &m)
 		}
@@ -149,7 +183,7 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 	if err != nil {
 		return err
 	}
-	b, err := keep.WriteBundle(ctx, tree, bundle, m.ID, e.Environ...)
+	b, err := keep.WriteBundle(ctx, tree, bundle, m.ID, x.since, e.Environ...)
 	switch {
 	case repo.Absent(err) || errors.Is(err, repo.ErrNoCommits):
 		bundle = ""
@@ -158,17 +192,20 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 		return err
 	default:
 		m.Repo = &Repo{Branch: b.Branch, Head: b.Head, Tree: b.Tree}
+		if x.files {
+			m.Repo.Refs, m.Repo.Since = b.Refs, b.Since
+		}
 		x.Repo = m.Repo
 		if m.Inside, err = repo.Inside(tree); err != nil {
 			return err
 		}
 	}
 	whole := filepath.Join(beside, "whole")
-	x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName), x.prompt)
+	x.Left, err = pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName), x.prompt, x.files)
 	if err != nil {
 		return err
 	}
-	if n := len(x.Left); n > 0 {
+	if n := len(x.Left); n > 0 && !x.files {
 		shown := strings.Join(x.Left[:min(n, mostLeft)], ", ")
 		if n > mostLeft {
 			shown += fmt.Sprintf(" and %d more", n-mostLeft)

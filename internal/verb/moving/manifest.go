@@ -1,6 +1,9 @@
 package moving
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // formatVersion is that of the file.
 const formatVersion = 1
@@ -24,6 +27,9 @@ type Repo struct {
 	Branch string `json:"branch,omitempty"` // empty if HEAD named a commit
 	Head   string `json:"head"`
 	Tree   string `json:"tree"` // a commit of the files as they were on the disk
+	// Refs and Since are those of [keep.Bundle]; only a file without journal has them.
+	Refs  map[string]string `json:"refs,omitempty"`
+	Since []string          `json:"since,omitempty"`
 }
 
 // The files of an archive.
@@ -33,3 +39,9 @@ const (
 	settingsName = "settings.json"
 	loopPrefix   = "loop/"
 )
+
+// isJournal reports whether a file of the loop's folder is of its journal, which a pool has in
+// chunks.
+func isJournal(name string) bool {
+	return strings.HasPrefix(name, "journal/") || strings.HasPrefix(name, "blobs/")
+}

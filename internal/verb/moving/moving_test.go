@@ -89,7 +89,7 @@ func TestImportIsDurable(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "demo.ralph")
 	write(t, filepath.Join(dir, "notes", "a.md"), "stays")
-	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"), "")
+	left, err := pack(name, manifest(), dir, "", filepath.Join(dir, "none.json"), "", false)
 	if err != nil || !slices.Equal(left, []string{"notes"}) {
 		t.Fatalf("left are %v: %v", left, err)
 	}

@@ -31,9 +31,9 @@ var staysHere = []string{
 // ownFolders are those whose files are packed, or named to a person.
 var ownFolders = []string{".", "journal", "blobs", guardrail.KeptDir, keep.FoundDir, loopstate.IterationsDir, "inbox", "from-agent"}
 
-// pack writes an archive. It is durable on return, but for its name. It returns the names that it
-// left out of it.
-func pack(name string, m Manifest, dir, bundle, settings, prompt string) (left []string, err error) {
+// pack writes an archive, with files without the journal. It is durable on return, but for its name.
+// It returns the names that it left out of it.
+func pack(name string, m Manifest, dir, bundle, settings, prompt string, files bool) (left []string, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func pack(name string, m Manifest, dir, bundle, settings, prompt string) (left [
 	if err != nil {
 		return nil, err
 	}
-	p := packer{Writer: tar.NewWriter(z)}
+	p := packer{Writer: tar.NewWriter(z), files: files}
 	if err = p.all(m, dir, bundle, settings, prompt); err != nil {
 		return nil, errors.Join(err, z.Close())
 	}
@@ -73,6 +73,7 @@ type packer struct {
 
 	meter meter    // what no import takes is not written
 	left  []string // in the loop's folder
+	files bool     // without the journal: the loop may run, and remove files meanwhile
 }
 
 func (p *packer) all(m Manifest, dir, bundle, settings, prompt string) error {
@@ -115,6 +116,9 @@ func (p *packer) folder(dir, prompt string) error {
 		}
 	}
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if p.files && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -127,7 +131,14 @@ func (p *packer) folder(dir, prompt string) error {
 			return nil
 		}
 		if entry.Type().IsRegular() && ownFile().MatchString(name) {
-			return p.file(loopPrefix+name, path)
+			if p.files && isJournal(name) {
+				return nil
+			}
+			err := p.file(loopPrefix+name, path)
+			if p.files && errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return err
 		}
 		if slices.Contains(ownFolders, name) && entry.IsDir() {
 			return nil

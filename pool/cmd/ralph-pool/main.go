@@ -11,7 +11,23 @@ import (
 )
 
 // commands has a line for each command, in the order of the help; each is a file of its own.
-type commands struct{}
+type commands struct {
+	Serve  serveCommand  `cmd:"" help:"Run the pool's server, or prepare one that runs, and print what to enter on each host."`
+	Join   joinCommand   `cmd:"" help:"Join this host to a pool."`
+	Status statusCommand `cmd:"" help:"Show the pool's store, its hosts and its queue."`
+	Mirror mirrorCommand `cmd:"" help:"Copy the journals of this host's loops into the pool, and bring commands from there."`
+
+	Submit  submitCommand  `cmd:"" help:"Put loops into the queue."`
+	Worker  workerCommand  `cmd:"" help:"Claim loops from the queue, and run them on this host."`
+	List    listCommand    `cmd:"" help:"Show the loops of all hosts, and the queue."`
+	Stop    stopCommand    `cmd:"" help:"Stop a loop on any host after its iteration, or withdraw one that waits."`
+	Steer   steerCommand   `cmd:"" help:"Tell the agent of a loop on any host something."`
+	Answer  answerCommand  `cmd:"" help:"Answer the question of a loop on any host."`
+	Drain   drainCommand   `cmd:"" help:"Let a host claim no more loops."`
+	Trust   trustCommand   `cmd:"" help:"Run what was signed with a key on this host."`
+	Key     keyCommand     `cmd:"" help:"Print your key, which others trust."`
+	Account accountCommand `cmd:"" help:"Show the budget of an account over all hosts, or set it."`
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

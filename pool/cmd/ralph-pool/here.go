@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/ralph-loop/ralph/pool/connect"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// A place is this host, connected to its pool.
+type place struct {
+	home  string
+	host  string
+	store store.Store
+}
+
+// here connects this host to its pool. The caller closes it.
+func here(ctx context.Context) (*place, error) {
+	home, err := registry.Home(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := connect.Load(home)
+	if err != nil {
+		return nil, err
+	}
+	s, err := connect.Open(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	return &place{home: home, host: pool.Host, store: s}, nil
+}
+
+// Close ends the connection. Nothing that was acknowledged depends on it.
+func (p *place) Close() { _ = p.store.Close() }

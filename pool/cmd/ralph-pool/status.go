@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ralph-loop/ralph/pool/connect"
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/pool/store/nats"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+type statusCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+// Help says what it is for.
+func (statusCommand) Help() string {
+	return `It shows where the pool is stored, how its server does, which hosts it has and when they were last heard of, and how many specifications wait. It writes nothing.
+
+Examples:
+  ralph pool status
+  ralph pool status --json`
+}
+
+// A state is what --json prints. What a store does not say is absent.
+type state struct {
+	URL      string  `json:"url"`
+	Host     string  `json:"host"`
+	Reader   bool    `json:"reader"`
+	Server   *server `json:"server,omitempty"`
+	Waiting  int     `json:"waiting"`
+	Hosts    []host  `json:"hosts"`
+	answered time.Time
+}
+
+type server struct {
+	Version      string  `json:"version"`
+	Replicas     int     `json:"replicas"`
+	Bytes        uint64  `json:"bytes"`
+	Keys         uint64  `json:"keys"`
+	Milliseconds float64 `json:"milliseconds"` // until it answered
+}
+
+// A host has no beat if what stands there is not understood.
+type host struct {
+	Name  string     `json:"name"`
+	Beat  *time.Time `json:"beat,omitempty"`
+	Loops *int       `json:"loops,omitempty"`
+	Alive *int       `json:"alive,omitempty"`
+}
+
+// Run prints it.
+func (c *statusCommand) Run(ctx context.Context) error {
+	home, err := registry.Home(os.Getenv)
+	if err != nil {
+		return err
+	}
+	pool, err := connect.Load(home)
+	if err != nil {
+		return err
+	}
+	st := state{URL: pool.URL, Host: pool.Host, Reader: pool.Reader, Hosts: []host{}}
+	pool.Reader = true // nothing is written, also not by the probe
+	s, err := connect.Open(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := st.read(ctx, s); err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(st)
+	}
+	return st.print()
+}
+
+func (st *state) read(ctx context.Context, s store.Store) error {
+	if n, ok := s.(*nats.Store); ok {
+		u, err := n.Usage(ctx)
+		if err != nil {
+			return err
+		}
+		st.Server = &server{u.Server, u.Replicas, u.Bytes, u.Keys, float64(u.Answered.Microseconds()) / 1000}
+	}
+	for key, err := range s.List(ctx, keys.Hosts, "") {
+		if err != nil {
+			return err
+		}
+		if name, found := strings.CutSuffix(strings.TrimPrefix(key, keys.Hosts), "/beat"); found {
+			h, err := readHost(ctx, s, name)
+			if err != nil {
+				return err
+			}
+			st.Hosts = append(st.Hosts, h)
+		}
+	}
+	for key, err := range s.List(ctx, keys.Queue, "") {
+		if err != nil {
+			return err
+		}
+		// The first chunk of its loop is the claim.
+		_, err := s.Get(ctx, keys.Chunk(path.Base(key), 0))
+		if errors.Is(err, store.ErrNotFound) {
+			st.Waiting++
+		} else if err != nil {
+			return err
+		}
+	}
+	st.answered = time.Now()
+	return nil
+}
+
+func readHost(ctx context.Context, s store.Store, name string) (host, error) {
+	h := host{Name: name}
+	entry, err := s.Get(ctx, keys.Beat(name))
+	if err != nil {
+		return h, err
+	}
+	var b live.Beat
+	if json.Unmarshal(entry.Value, &b) == nil && !b.At.IsZero() {
+		h.Beat, h.Loops, h.Alive = &b.At, &b.Loops, &b.Alive
+	}
+	return h, nil
+}
+
+func (st *state) print() error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	role := "host"
+	if st.Reader {
+		role = "reader"
+	}
+	fmt.Fprintf(w, "pool\t%s\nthis host\t%s, a %s\n", st.URL, st.Host, role)
+	if s := st.Server; s != nil {
+		fmt.Fprintf(w, "server\tNATS %s, answers in %.1f ms\n", s.Version, s.Milliseconds)
+		fmt.Fprintf(w, "stored\t%.1f MB in %d keys, replicas: %d\n", float64(s.Bytes)/1e6, s.Keys, s.Replicas)
+	}
+	fmt.Fprintf(w, "waiting\t%d in the queue\n", st.Waiting)
+	if len(st.Hosts) == 0 {
+		fmt.Fprint(w, "\nno host has been heard of: 'ralph pool mirror' lets a host be heard\n")
+	} else {
+		fmt.Fprint(w, "\nHOST\tLAST BEAT\tLOOPS\tRUNNING\n")
+	}
+	for _, h := range st.Hosts {
+		if h.Beat == nil {
+			fmt.Fprintf(w, "%s\tnot understood\t-\t-\n", h.Name)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\n", h.Name, max(0, st.answered.Sub(*h.Beat)).Round(time.Second), *h.Loops, *h.Alive)
+	}
+	return w.Flush()
+}

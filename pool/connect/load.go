@@ -1,0 +1,32 @@
+package connect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/store"
+)
+
+// Load reads what this host knows of its pool from ralph's home.
+func Load(home string) (p Pool, err error) {
+	path := filepath.Join(home, "pool.json")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("this host is in no pool: %s does not exist; 'ralph pool join LINE' makes it", path)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err == nil {
+		err = store.CheckKey(keys.Beat(p.Host))
+	}
+	if err != nil {
+		return p, fmt.Errorf("read %s: %w", path, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,190 @@
+// Package listing shows the queue and the loops of all hosts of a pool, from what they say of
+// themselves.
+package listing
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/pool/queue"
+	"github.com/ralph-loop/ralph/pool/spec"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/pool/worker"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// Queued is the state of a loop that no host has.
+const Queued = "queued"
+
+// A Row is a loop, or a specification that waits.
+type Row struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Group projector.Group `json:"group"`
+	State string          `json:"state"`
+	// Host is who has the loop, under which epoch; empty and 0 for one that waits.
+	Host              string    `json:"host,omitempty"`
+	Epoch             uint64    `json:"epoch,omitempty"`
+	Iteration         int       `json:"iteration"`
+	MaximumIterations int       `json:"maximumIterations"`
+	Cost              *float64  `json:"cost"` // dollars; null if it is unknown
+	Priority          int       `json:"priority,omitempty"`
+	Labels            []string  `json:"labels,omitempty"`
+	Needs             []string  `json:"needs,omitempty"`
+	By                string    `json:"by,omitempty"`
+	Submitted         time.Time `json:"submitted,omitzero"`
+	// Why says what a specification waits for, or what a person has to know of a loop.
+	Why string `json:"why,omitempty"`
+	// View is all that the loop's host says of it; nil before it has begun.
+	View *projector.View `json:"view,omitempty"`
+	item *queue.Item
+}
+
+// Item is the entry of the queue of a loop that waits; nil for any other.
+func (r Row) Item() *queue.Item { return r.item }
+
+// Read returns all rows: what needs a person first, then what works, then what waits, in the order
+// in which it will begin, then what is over; the newest first.
+func Read(ctx context.Context, s store.Store) ([]Row, error) {
+	reports, err := worker.Reports(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := worker.LoopIDs(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	rows := []Row{}
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[id] = true
+		row, err := loop(ctx, s, id, reports)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	waiting, err := (&queue.Reader{Store: s}).Waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range waiting {
+		if !known[item.ID] {
+			rows = append(rows, queued(item, reports))
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		if byGroup := a.Group.Compare(b.Group); byGroup != 0 {
+			return byGroup
+		}
+		if (a.State == Queued) != (b.State == Queued) {
+			return cmp.Compare(a.order(), b.order())
+		}
+		if a.State == Queued {
+			return 0
+		}
+		return cmp.Compare(b.ID, a.ID)
+	})
+	return rows, nil
+}
+
+func (r Row) order() int {
+	if r.State == Queued {
+		return 1
+	}
+	return 0
+}
+
+func queued(item *queue.Item, reports []worker.Report) Row {
+	s := item.Spec
+	row := Row{
+		ID: item.ID, Name: s.Name, Group: projector.Working, State: Queued, Priority: item.Priority,
+		Labels: s.Labels, Needs: s.Needs, By: s.By, Submitted: s.At, item: item,
+	}
+	for _, r := range reports {
+		if why := r.Refused[item.ID]; why != "" {
+			row.Why = why
+			break
+		}
+	}
+	if row.Why == "" && item.Wrong != nil {
+		row.Why = fmt.Sprintf("no worker runs it: %v", item.Wrong)
+	}
+	if len(reports) == 0 {
+		row.Why = "no host has a worker: 'ralph pool worker'"
+	}
+	return row
+}
+
+// loop is the row of a loop that has a log.
+func loop(ctx context.Context, s store.Store, id string, reports []worker.Report) (Row, error) {
+	row := Row{ID: id, Group: projector.Working}
+	if at, err := ulid.ParseStrict(id); err == nil {
+		row.Submitted = at.Timestamp().UTC()
+	}
+	v, err := worker.ReadView(ctx, s, id)
+	if err != nil {
+		return row, err
+	}
+	if v != nil {
+		row.Name, row.State, row.Host, row.Epoch, row.View = v.View.Name, v.View.State, v.Host, v.Epoch, v.View
+		row.Iteration, row.MaximumIterations, row.Cost = v.View.Iteration, v.View.MaximumIterations, v.View.Cost
+		row.Group, row.Why = cmp.Or(v.View.Group, projector.Working), cmp.Or(v.View.Question, v.View.NextStep)
+	} else if err := row.claimed(ctx, s); err != nil {
+		return row, err
+	}
+	for _, r := range reports {
+		if problem := r.Problems[id]; problem != "" && r.Host == row.Host {
+			row.Why = problem
+		}
+	}
+	return row, nil
+}
+
+// claimed fills in what the claim says, while no host says more.
+func (r *Row) claimed(ctx context.Context, s store.Store) error {
+	held, err := queue.Hold(ctx, s, r.ID)
+	if err != nil {
+		return err
+	}
+	var sp spec.Spec
+	_ = json.Unmarshal(held.Record, &sp) // a loop that was not submitted has none
+	r.Name, r.State, r.Host, r.Epoch = sp.Name, "claimed", held.Host, held.Epoch
+	r.Priority, r.By = sp.Priority, sp.By
+	if held.Withdrawn {
+		r.State, r.Group, r.Host, r.Epoch = "withdrawn by "+sp.Withdrawn, projector.Over, "", 0
+	}
+	return nil
+}
+
+// Find returns the one row that a name or an ID means: of several of that name, the one that is not
+// over.
+func Find(rows []Row, name string) (Row, error) {
+	var found, over []Row
+	for _, r := range rows {
+		switch {
+		case r.ID == name:
+			return r, nil
+		case r.Name == name && r.Group == projector.Over:
+			over = append(over, r)
+		case r.Name == name:
+			found = append(found, r)
+		}
+	}
+	if len(found) == 0 {
+		found = over
+	}
+	switch len(found) {
+	case 0:
+		return Row{}, fmt.Errorf("the pool has no loop %.80q: 'ralph pool list' shows all", name)
+	case 1:
+		return found[0], nil
+	}
+	return Row{}, fmt.Errorf("the pool has %d loops %s: name one by its ID, such as %s on %s", len(found), name, found[0].ID, cmp.Or(found[0].Host, "no host"))
+}

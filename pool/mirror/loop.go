@@ -1,0 +1,381 @@
+package mirror
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/chunk"
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/mirror/decide"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// A membership is pool.json in a loop's folder: that the loop takes part in the pool, and under which
+// epoch this host has it.
+type membership struct {
+	Epoch uint64 `json:"epoch"`
+	Host  string `json:"host"`
+	From  string `json:"from,omitempty"`
+	Loop  string `json:"loop,omitempty"` // its ID in the pool; empty for the one of its journal
+}
+
+// readMembership is fs.ErrNotExist for a loop that does not take part.
+func readMembership(dir string) (p membership, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "pool.json"))
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("read pool.json: %w", err)
+	}
+	p.Epoch = max(p.Epoch, 1)
+	return p, nil
+}
+
+// A loop is one that is mirrored. One goroutine at a time has it.
+type loop struct {
+	name, dir string
+	project   string
+	member    membership
+	id        string // in the pool; empty until the journal says it; the mirror's lock guards its change
+	epoch     uint64
+	// folder is open, so that no other folder can have its number: a new loop of that name is not
+	// taken for this one.
+	folder *os.File
+	log    *decide.Mirror // nil until the end of the log is known
+	view   live.Cell
+	blobs  map[string]bool // that are in the store
+	// done are the commands that need nothing more. dropped are in the inbox or the journal, with the
+	// event of their receipt, 0 while there is none.
+	done    map[string]bool
+	dropped map[string]event.Seq
+
+	acted    time.Time // when the store last answered
+	unsealed int       // bytes
+	alive    bool
+	sealed   bool        // since the view was written
+	more     bool        // more is to be sealed at once
+	woken    atomic.Bool // commands may wait
+
+	// The mirror's lock guards what follows.
+	began  time.Time // the runner, as the registry has it
+	due    time.Time
+	busy   bool // a goroutine has it
+	kicked bool // while it was busy
+	fails  int  // in a row
+}
+
+func newLoop(e registry.Entry, p membership) *loop {
+	l := &loop{
+		name: e.Name, dir: e.Dir, project: e.Project, member: p, epoch: p.Epoch, began: e.Started,
+		blobs: map[string]bool{}, done: map[string]bool{}, dropped: map[string]event.Seq{},
+	}
+	l.woken.Store(true)
+	return l
+}
+
+// errRemoved: the folder was removed, or has another name now.
+var errRemoved = errors.New("its folder was removed or moved; what the pool has of it stays")
+
+// open makes sure that the folder is the loop's.
+func (l *loop) open() error {
+	now, err := os.Stat(l.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errRemoved
+	}
+	if err != nil {
+		return err
+	}
+	if l.folder == nil {
+		if l.folder, err = os.Open(l.dir); err != nil {
+			return err
+		}
+	}
+	own, err := l.folder.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(own, now) {
+		return errRemoved
+	}
+	return nil
+}
+
+// begin finds the loop's ID and the end of its log.
+func (m *Mirror) begin(ctx context.Context, l *loop) error {
+	if l.id == "" {
+		id := l.member.Loop
+		if id == "" {
+			now, err := projector.Load(l.dir)
+			if err != nil {
+				return fmt.Errorf("read the loop's id: %w", err)
+			}
+			view := now.View()
+			id = view.ID
+		}
+		if _, err := ulid.ParseStrict(id); err != nil {
+			return fmt.Errorf("its id %.40q is no ULID", id)
+		}
+		if other := m.claimID(id, l); other != "" {
+			return fmt.Errorf("the folder %s has the same id, %s: one of them is a copy, and has to be removed", other, id)
+		}
+		l.view.Key = keys.View(id)
+	}
+	tail, err := m.lastLines(ctx, l)
+	if err != nil {
+		return err
+	}
+	l.log = decide.NewMirror(l.id, m.opt.Host, l.epoch, tail)
+	return nil
+}
+
+// lastLines returns the end of the log before the last chunk that has lines. Reading begins there:
+// 'ralph pool check' reads all of it. A chunk that the list lacks is found by reading on.
+func (m *Mirror) lastLines(ctx context.Context, l *loop) (tail decide.Tail, err error) {
+	if m.opt.Verify {
+		return tail, nil
+	}
+	last, found := uint64(0), false
+	for key, err := range m.store.List(ctx, keys.Log(l.id), "") {
+		if err != nil {
+			return tail, fmt.Errorf("list the chunks: %w", err)
+		}
+		if n, ok := keys.ChunkNumber(key); ok {
+			last, found = n, true
+		}
+	}
+	for n := last; found && n > 0; n-- {
+		entry, err := m.store.Get(ctx, keys.Chunk(l.id, n))
+		if err != nil {
+			return tail, fmt.Errorf("read chunk %d: %w", n, err)
+		}
+		h, _, err := chunk.Decode(entry.Value)
+		if err != nil {
+			return tail, &brokenError{fmt.Errorf("the log of loop %s is broken at chunk %d: %w", l.id, n, err)}
+		}
+		if h.Last > 0 && h.First > 0 { // a chunk with lines that is not the first is no claim
+			return decide.Tail{Loop: l.id, Next: n, Prev: h.Prev, Epoch: h.Epoch, Host: h.Host, Last: h.First - 1}, nil
+		}
+	}
+	return tail, nil
+}
+
+// A brokenError is a log that is not what it must be. It is read again later: it may be repaired.
+type brokenError struct{ error }
+
+// look does all that is to be done for a loop now.
+func (m *Mirror) look(ctx context.Context, l *loop) error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	m.listen(l)
+	state, err := registry.Probe(l.dir)
+	if err != nil {
+		return err
+	}
+	l.alive = state.Alive
+	if l.log == nil {
+		if err := m.begin(ctx, l); err != nil {
+			return err
+		}
+	}
+	woken := l.woken.Swap(false)
+	err = m.exchange(ctx, l, woken)
+	if err != nil && woken {
+		l.woken.Store(true)
+	}
+	return err
+}
+
+// exchange seals lines and delivers commands.
+func (m *Mirror) exchange(ctx context.Context, l *loop, woken bool) (err error) {
+	var waiting []string
+	if woken {
+		if waiting, err = m.commands(ctx, l); err != nil {
+			return err
+		}
+	}
+	if err := m.drive(ctx, l, woken); err != nil || !l.log.Owns() {
+		return err
+	}
+	if err := m.deliver(ctx, l, waiting); err != nil {
+		return err
+	}
+	if err := m.receipted(ctx, l); err != nil {
+		return err
+	}
+	return m.putView(ctx, l)
+}
+
+// piecesAtOnce bounds what is sealed of one loop before others get their turn.
+const piecesAtOnce = 64
+
+// drive does the steps of the loop's log until there is none. With ask, the store has to say once
+// whose the loop is.
+func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
+	l.more = false
+	answered := false
+	from := &lines{dir: l.dir}
+	defer from.close()
+	var p piece
+	for sealed := 0; ; {
+		tail := l.log.Tail()
+		if p.last > 0 && p.last <= tail.Last {
+			l.sealedPiece(p)
+			if sealed++; sealed >= piecesAtOnce {
+				l.more = true
+				return nil
+			}
+		}
+		if l.log.Owns() && p.first != tail.Last+1 {
+			p = from.after(tail.Last)
+			l.unsealed = len(p.text)
+		}
+		now := m.opt.Now()
+		due := p.full || p.last >= p.first && (!l.alive || l.answers(p)) || ask && !answered ||
+			decide.Due(len(p.text), now.Sub(l.acted)+restGrid, p.ended)
+		step := l.log.Next(decide.Journal{Last: p.last, Due: due})
+		if step.Do == decide.Wait {
+			return from.err
+		}
+		if err := m.do(ctx, l, step, p); err != nil {
+			return err
+		}
+		l.acted = now
+		answered = answered || step.Do == decide.Read || step.Do == decide.Put
+	}
+}
+
+// do does one step.
+func (m *Mirror) do(ctx context.Context, l *loop, step decide.Step, p piece) error {
+	switch step.Do {
+	case decide.Read:
+		entry, err := m.store.Get(ctx, keys.Chunk(l.id, step.Number))
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			l.log.Missing()
+		case err != nil:
+			return fmt.Errorf("read chunk %d: %w", step.Number, err)
+		default:
+			return l.log.Found(entry.Value, func(first, last event.Seq) ([]byte, error) { return linesBetween(l.dir, first, last) })
+		}
+		return nil
+	case decide.Seal:
+		return m.seal(ctx, l, p)
+	case decide.Put:
+		began := m.opt.Now()
+		_, err := m.store.PutIfAbsent(ctx, keys.Chunk(l.id, step.Number), step.Stored)
+		l.log.Answered(err)
+		if errors.Is(err, store.ErrExists) {
+			return nil // it is read next
+		}
+		if err != nil {
+			return fmt.Errorf("write chunk %d: %w", step.Number, err)
+		}
+		m.count(len(step.Stored), m.opt.Now().Sub(began))
+		return nil
+	case decide.Fence:
+		return m.fence(ctx, l, step)
+	}
+	return &brokenError{step.Why}
+}
+
+// seal makes a chunk of a piece, after all that it needs.
+func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
+	if err := syncLines(l.dir); err != nil {
+		return err
+	}
+	if err := l.putBlobs(ctx, m.store, p.text); err != nil {
+		return err
+	}
+	tail := l.log.Tail()
+	tree := tail.Tree
+	if p.iteration && m.opt.Tree != nil {
+		if err := m.opt.Tree(ctx, m.store, l.dir, l.id, tail.Next); err != nil {
+			m.say(l, fmt.Sprintf("the files after the iteration are not in the pool: %v", err))
+		} else {
+			tree = tail.Next + 1
+		}
+	}
+	if err := l.open(); err != nil { // the lines are of that folder
+		return err
+	}
+	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
+}
+
+// answers reports whether a piece has the receipt of a command that somebody waits for.
+func (l *loop) answers(p piece) bool {
+	for id := range p.received {
+		if _, ours := l.dropped[id]; ours {
+			return true
+		}
+	}
+	return false
+}
+
+// sealedPiece notes what is in the log now.
+func (l *loop) sealedPiece(p piece) {
+	l.sealed = true
+	for id, seq := range p.received {
+		if _, ours := l.dropped[id]; ours {
+			l.dropped[id] = seq
+		}
+	}
+}
+
+// fenceMost bounds the time that ending a loop takes.
+const fenceMost = 2 * time.Minute
+
+// fence ends the loop here: another host has it.
+func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
+	ctx, cancel := context.WithTimeout(ctx, fenceMost)
+	defer cancel()
+	c := exec.CommandContext(ctx, m.opt.Program, "fence", l.dir, "--host", step.Host, "--epoch", strconv.FormatUint(step.Epoch, 10))
+	c.Env = append(os.Environ(), "RALPH_HOME="+m.opt.Home)
+	text, err := c.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %.2000s", strings.Join(c.Args, " "), err, strings.TrimSpace(string(text)))
+	}
+	l.log.Fenced()
+	m.say(l, fmt.Sprintf("it has ended here, and continues on host %s under epoch %d", step.Host, step.Epoch))
+	return nil
+}
+
+// putView writes what the loop does, after something was sealed.
+func (m *Mirror) putView(ctx context.Context, l *loop) error {
+	if !l.sealed {
+		return nil
+	}
+	found, err := client.At(l.dir)
+	if err != nil {
+		return err
+	}
+	found.Name, found.Project, found.ID = l.name, l.project, l.id
+	view, err := projector.Read(found)
+	if err != nil {
+		return fmt.Errorf("read what the loop does: %w", err)
+	}
+	err = l.view.Put(ctx, m.store, l.epoch, live.View{
+		Version: 1, Loop: l.id, Epoch: l.epoch, Host: m.opt.Host, At: m.opt.Now().UTC(), View: view,
+	})
+	l.sealed = err != nil
+	return err
+}

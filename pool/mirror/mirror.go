@@ -1,0 +1,340 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/mirror/decide"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+const (
+	// lookAfter is the time from the first line after a look until the next look.
+	lookAfter = time.Second
+	// restGrid puts moments that need not be exact together, so that a thousand loops wake the
+	// process as often as a few do.
+	restGrid = 5 * time.Second
+	// restEnded is the time between two looks at a loop without a runner.
+	restEnded = 10 * time.Minute
+	// findEvery is the time between two looks at the registry where nothing announces a change.
+	findEvery = time.Minute
+	// workers is how many loops are looked at at once.
+	workers = 4
+	// retryMost bounds the time until a loop is looked at again after an error.
+	retryMost = time.Minute
+	never     = 100 * 365 * 24 * time.Hour
+)
+
+// A Tree stores the files of a loop in a folder as tree n: tree.Put.
+type Tree func(ctx context.Context, s store.Store, folder, loop string, n uint64) error
+
+// Options say what is mirrored, and where to.
+type Options struct {
+	Store   store.Store
+	Host    string // the name of this host in the pool
+	Home    string // of ralph
+	Program string // ralph, which fences loops
+	All     bool   // mirror all loops, not only those that take part in the pool
+	Verify  bool   // read all of each log at the start, not only its end
+	Tree    Tree   // may be nil
+	// Say reports to people: what has changed, and once what goes wrong. It may be called from
+	// several goroutines.
+	Say func(text string)
+	Now func() time.Time // nil is the clock
+}
+
+// Counts are what a mirror has written.
+type Counts struct {
+	Loops   int           `json:"loops"`
+	Chunks  int           `json:"chunks"`
+	Bytes   int           `json:"bytes"` // as they are stored
+	Writing time.Duration `json:"-"`     // the time of the writes of chunks
+}
+
+// A Mirror copies the journals of a host's loops.
+type Mirror struct {
+	opt   Options
+	store store.Store
+	beat  live.Cell
+	watch *fsnotify.Watcher // nil where the system has none, or in tests
+	// changed wakes Run.
+	changed chan struct{}
+
+	mu     sync.Mutex
+	loops  map[string]*loop // by folder
+	ids    map[string]*loop
+	said   map[string]string // by folder, the last
+	find   time.Time         // when to look at the registry
+	counts Counts
+	// unreachable says that the last beat failed: then no loop says it too.
+	unreachable bool
+}
+
+// New returns a mirror, which does nothing until Run or Once.
+func New(opt Options) *Mirror {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	return &Mirror{
+		opt: opt, store: patient{opt.Store}, beat: live.Cell{Key: keys.Beat(opt.Host)}, changed: make(chan struct{}, 1),
+		loops: map[string]*loop{}, ids: map[string]*loop{}, said: map[string]string{},
+	}
+}
+
+// Counts returns what was written until now.
+func (m *Mirror) Counts() Counts {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.counts
+	c.Loops = len(m.loops)
+	return c
+}
+
+func (m *Mirror) count(bytes int, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts.Chunks++
+	m.counts.Bytes += bytes
+	m.counts.Writing += took
+}
+
+// Run mirrors until ctx ends.
+func (m *Mirror) Run(ctx context.Context) error {
+	var written chan fsnotify.Event
+	var lost chan error
+	if watch, err := fsnotify.NewWatcher(); err == nil {
+		defer watch.Close()
+		m.watch, written, lost = watch, watch.Events, watch.Errors
+	} else {
+		m.opt.Say(fmt.Sprintf("the system reports no changes of files: journals are read each %s: %v", decide.Interval, err))
+	}
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() { m.beats(ctx) })
+	background.Go(func() { m.wakes(ctx) })
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	slots := make(chan struct{}, workers)
+	for ctx.Err() == nil {
+		next := m.dispatch(ctx, &background, slots)
+		timer.Reset(max(next.Sub(m.opt.Now()), 0))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-m.changed:
+		case event := <-written:
+			m.written(event.Name)
+		case <-lost: // changes were lost
+			m.kick(func(*loop) bool { return true }, lookAfter)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// dispatch has goroutines look at the loops that are due, and returns when the next is.
+func (m *Mirror) dispatch(ctx context.Context, background *sync.WaitGroup, slots chan struct{}) time.Time {
+	now := m.opt.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !now.Before(m.find) {
+		m.findLoops()
+	}
+	next := m.find
+	for _, l := range m.loops {
+		if l.busy {
+			continue
+		}
+		if l.due.After(now) {
+			if l.due.Before(next) {
+				next = l.due
+			}
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			return now.Add(never) // a goroutine that ends wakes Run
+		}
+		l.busy, l.kicked = true, false
+		background.Go(func() {
+			m.lookAt(ctx, l)
+			<-slots
+			m.wake()
+		})
+	}
+	return next
+}
+
+func (m *Mirror) wake() {
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Once mirrors what is there now, and returns what went wrong.
+func (m *Mirror) Once(ctx context.Context) error {
+	m.mu.Lock()
+	m.findLoops()
+	m.mu.Unlock()
+	var wrong []error
+	for _, dir := range slices.Sorted(maps.Keys(m.loops)) {
+		l := m.loops[dir]
+		l.acted = time.Time{} // all of it is due
+		for more := true; more && ctx.Err() == nil; more = !l.due.After(m.opt.Now()) {
+			l.busy = true
+			if err := m.lookAt(ctx, l); err != nil {
+				wrong = append(wrong, fmt.Errorf("mirror loop %s: %w", l.name, err))
+			}
+		}
+	}
+	return errors.Join(append(wrong, ctx.Err())...)
+}
+
+// lookAt looks at a loop that is busy, and says when it is due again.
+func (m *Mirror) lookAt(ctx context.Context, l *loop) error {
+	err := m.look(ctx, l)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.opt.Now()
+	broken, isBroken := errors.AsType[*brokenError](err)
+	_, isGap := errors.AsType[*gapError](err)
+	switch {
+	case errors.Is(err, errRemoved):
+		m.forget(l)
+	case err == nil && l.more:
+		l.due, l.fails = now, 0
+	case err == nil && l.log.Owns() && (l.alive || l.unsealed > 0):
+		l.due, l.fails = l.acted.Add(decide.Interval).Truncate(restGrid), 0
+	case err == nil && l.log.Owns():
+		l.due, l.fails = now.Add(restEnded).Truncate(restGrid), 0
+	case err == nil: // another host has it
+		l.due = now.Add(never)
+	case isGap:
+		l.due = now.Add(restEnded)
+	case isBroken:
+		err = broken.error
+		l.log, l.due = nil, now.Add(restEnded)
+		l.woken.Store(true)
+		clear(l.dropped)
+	default:
+		l.fails++
+		l.due = now.Add(min(time.Second<<min(l.fails, 10), retryMost))
+	}
+	if err != nil && ctx.Err() == nil && !m.unreachable {
+		m.sayLocked(l.dir, l.name, err.Error())
+	}
+	if l.kicked && l.fails == 0 && l.due.After(now.Add(lookAfter)) {
+		l.due = now.Add(lookAfter)
+	}
+	l.busy = false
+	return err
+}
+
+// say reports something about a loop, once.
+func (m *Mirror) say(l *loop, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sayLocked(l.dir, l.name, text)
+}
+
+func (m *Mirror) sayLocked(dir, name, text string) {
+	if m.said[dir] != text {
+		m.said[dir] = text
+		m.opt.Say(fmt.Sprintf("loop %s: %s", name, text))
+	}
+}
+
+// kick has loops looked at after a while at most.
+func (m *Mirror) kick(which func(*loop) bool, after time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	due := m.opt.Now().Add(after)
+	for _, l := range m.loops {
+		if !which(l) {
+			continue
+		}
+		l.kicked = true
+		if l.due.After(due) && l.fails == 0 {
+			l.due = due
+		}
+	}
+}
+
+// claimID gives an ID to a loop, and returns the folder of another loop that has it.
+func (m *Mirror) claimID(id string, l *loop) (other string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if has := m.ids[id]; has != nil && has != l {
+		return has.dir
+	}
+	m.ids[id], l.id = l, id
+	return ""
+}
+
+// forget drops a loop. A goroutine that has it finds out by itself.
+func (m *Mirror) forget(l *loop) {
+	if m.loops[l.dir] == l {
+		delete(m.loops, l.dir)
+	}
+	if m.ids[l.id] == l {
+		delete(m.ids, l.id)
+	}
+	if l.folder != nil {
+		l.folder.Close()
+	}
+	m.find = m.opt.Now() // another loop may have its name
+}
+
+// findLoops reads the registry. The caller has the lock.
+func (m *Mirror) findLoops() {
+	type found struct {
+		entry  registry.Entry
+		member membership
+		err    error
+	}
+	var mu sync.Mutex
+	var all []found
+	m.listenTo(registry.Folder(m.opt.Home))
+	_, err := registry.Survey(m.opt.Home, func(e registry.Entry) bool {
+		f := found{entry: e}
+		f.member, f.err = readMembership(e.Dir)
+		if errors.Is(f.err, fs.ErrNotExist) && m.opt.All {
+			f.member, f.err = membership{Epoch: 1, Host: m.opt.Host}, nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, f)
+		return false // nothing else of it is read
+	})
+	m.find = m.opt.Now().Add(findEvery)
+	if err != nil {
+		m.opt.Say(fmt.Sprintf("list the loops of this host: %v", err))
+	}
+	for _, f := range all {
+		l := m.loops[f.entry.Dir]
+		switch {
+		case errors.Is(f.err, fs.ErrNotExist):
+		case f.err != nil:
+			m.sayLocked(f.entry.Dir, f.entry.Name, f.err.Error())
+		case l == nil, l.member != f.member && !l.busy:
+			if l != nil {
+				m.forget(l)
+			}
+			m.loops[f.entry.Dir] = newLoop(f.entry, f.member)
+		case !l.began.Equal(f.entry.Started): // a runner has begun
+			l.began, l.due, l.kicked = f.entry.Started, m.opt.Now().Add(lookAfter), true
+		}
+	}
+}

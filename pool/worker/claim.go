@@ -1,0 +1,137 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/queue"
+	"github.com/ralph-loop/ralph/pool/spec"
+	"github.com/ralph-loop/ralph/pool/trust"
+)
+
+// claimQueued claims what this worker may run, while there are slots.
+func (w *Worker) claimQueued(ctx context.Context) error {
+	waiting, err := w.reader.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	trusted, err := trust.Trusted(w.Home)
+	if err != nil {
+		return err
+	}
+	refused := map[string]string{}
+	for _, item := range waiting {
+		if w.running() >= w.Slots {
+			break
+		}
+		// What has a record is being looked after, with the claim that is there.
+		if known, err := readRecord(w.Home, item.ID); err != nil || known != nil {
+			if w.noteDamage(item.ID, err); known != nil && known.Finished != "" {
+				w.reader.Claimed(item.ID)
+			}
+			continue
+		}
+		why, err := w.unfit(ctx, item, trusted)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			if len(refused) < maxRefused {
+				refused[item.ID] = why
+			}
+			continue
+		}
+		if err := w.claim(ctx, item); err != nil {
+			return err
+		}
+	}
+	w.refused = refused
+	return nil
+}
+
+// unfit says why this worker does not run a specification now; empty if it does.
+func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string]string) (why string, err error) {
+	if item.Wrong != nil {
+		return fmt.Sprintf("refused by host %s: %v", w.Host, item.Wrong), nil
+	}
+	s := item.Spec
+	if err := s.Verify(); err != nil {
+		return fmt.Sprintf("refused by host %s: %v", w.Host, err), nil
+	}
+	if _, known := trusted[s.Key]; !known {
+		return fmt.Sprintf("waits for trust by host %s: 'ralph pool trust %s'", w.Host, s.Key), nil
+	}
+	if !w.hasLabels(s.Labels) {
+		return "waits for a worker with the labels " + strings.Join(s.Labels, ", "), nil
+	}
+	for _, id := range s.Needs {
+		v, err := ReadView(ctx, w.Store, id)
+		if err != nil {
+			return "", err
+		}
+		if v == nil || v.View.Status != event.StatusCompleted {
+			return "waits for " + id + " to be completed", nil
+		}
+	}
+	if s.Account != "" {
+		return queue.Reserve(ctx, w.Store, s.Account, s.ID, s.Budget)
+	}
+	return "", nil
+}
+
+// claim claims a specification. Its record comes first: after a kill it says whose the claim is.
+func (w *Worker) claim(ctx context.Context, item *queue.Item) error {
+	r := record{Claim: queue.NewClaim(item.ID, w.Host, item.Text)}
+	if err := r.write(w.Home); err != nil {
+		return err
+	}
+	held, err := r.Try(ctx, w.Store)
+	if err != nil {
+		w.tend(ctx, item.ID) // it may have the loop, and goes on with the same claim
+		return err
+	}
+	w.reader.Claimed(item.ID)
+	if !held.Mine(r.Claim) {
+		return remove(w.Home, item.ID)
+	}
+	w.Say("%s: claimed", item.Spec.Name)
+	w.tend(ctx, item.ID)
+	return nil
+}
+
+// wanted reports whether this worker would run a loop that another host has begun. A loop that was
+// not submitted to the queue has no record.
+func (w *Worker) wanted(held queue.Holder) bool {
+	if held.Withdrawn {
+		return false
+	}
+	if len(held.Record) == 0 {
+		return true
+	}
+	s, err := spec.Decode(held.Record)
+	if err != nil || s.Verify() != nil || !w.hasLabels(s.Labels) {
+		return false
+	}
+	trusted, err := trust.Trusted(w.Home)
+	_, known := trusted[s.Key]
+	return err == nil && known
+}
+
+// noteDamage says that the record of a loop cannot be read.
+func (w *Worker) noteDamage(id string, err error) {
+	if err != nil {
+		w.say(id, "%v", err)
+	}
+}
+
+func sorted(m map[string]bool) []string {
+	var all []string
+	for id := range m {
+		all = append(all, id)
+	}
+	slices.Sort(all)
+	return all
+}

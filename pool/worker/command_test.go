@@ -1,0 +1,138 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/listing"
+	"github.com/ralph-loop/ralph/pool/pooltest"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// built is the error of building ralph-pool, beside the ralph of the tests.
+var built = sync.OnceValue(func() error {
+	ralph, err := exec.LookPath("ralph")
+	if err != nil {
+		return err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Dir(ralph), "github.com/ralph-loop/ralph/pool/cmd/ralph-pool")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build ralph-pool: %w\n%s", err, out)
+	}
+	return nil
+})
+
+func program(t *testing.T) {
+	t.Helper()
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// background starts a command of ralph-pool, which ends with the test.
+func background(t *testing.T, h *pooltest.Host, args ...string) *exec.Cmd {
+	t.Helper()
+	command := exec.Command("ralph-pool", args...)
+	command.Env, command.Stderr = h.Environ(), os.Stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _, _ = command.Process.Wait() })
+	return command
+}
+
+// A person on one host submits a loop, which another host runs, and steers it there.
+func TestLoopOnAnotherHost(t *testing.T) {
+	program(t)
+	w := newWorld(t, "steered -> finish\nsilence\n")
+	here, there := pooltest.NewHost(t), pooltest.NewHost(t)
+	for h, name := range map[*pooltest.Host]string{here: "mill", there: "kiln"} {
+		h.Run(h.Dir, "ralph-pool", "join", "ralph+dir://"+w.folder, "--host", name)
+		h.Run(h.Dir, "git", "config", "--global", "user.name", "a")
+	}
+	app := filepath.Join(here.Dir, "app")
+	here.Run(here.Dir, "git", "clone", "-q", w.repository, "app")
+	here.Write(filepath.Join(app, "notes"), "mine")
+	submit := []string{"submit", "-p", "Write a greeting.", "--name", "greet", "-a", "ralph rehearse work.rehearsal", "-m", "1", "--json"}
+	if out, err := here.Try(app, "ralph-pool", submit...); err == nil || !strings.Contains(out, `"notes" is not committed`) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Remove(filepath.Join(app, "notes")); err != nil {
+		t.Fatal(err)
+	}
+	var submitted []struct{ ID, Key string }
+	if err := json.Unmarshal([]byte(here.Run(app, "ralph-pool", submit...)), &submitted); err != nil || len(submitted) != 1 {
+		t.Fatalf("%+v, %v", submitted, err)
+	}
+	if out, err := there.Try(there.Dir, "ralph-pool", "worker", "--once"); err == nil || !strings.Contains(out, "no mirror runs on this host") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	w.beat("kiln")
+	there.Run(there.Dir, "ralph-pool", "worker", "--once")
+	if out := here.Run(app, "ralph-pool", "list"); !strings.Contains(out, "waits for trust by host kiln: 'ralph pool trust "+submitted[0].Key+"'") {
+		t.Fatal(out)
+	}
+	there.Run(there.Dir, "ralph-pool", "trust", submitted[0].Key, "ada")
+	// A mirror watches the registry from its start on if there is one; else it looks each minute.
+	if err := os.MkdirAll(registry.Folder(there.Home), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mirror := background(t, there, "mirror")
+	worker := background(t, there, "worker", "--once")
+	for _, err := range w.store.Watch(t.Context(), keys.View(submitted[0].ID)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.store.Get(t.Context(), keys.View(submitted[0].ID)); err == nil {
+			break // it is claimed
+		}
+	}
+	if out := here.Run(app, "ralph-pool", "steer", "greet", "that will do"); out != "greet has received it, on host kiln" {
+		t.Errorf("%s", out)
+	}
+	if state, err := worker.Process.Wait(); err != nil || !state.Success() {
+		t.Errorf("the worker: %v, %v", state, err)
+	}
+	_ = mirror.Process.Signal(syscall.SIGTERM)
+	_, _ = mirror.Process.Wait()
+	there.Run(there.Dir, "ralph-pool", "mirror", "--once")
+	var rows []listing.Row
+	if err := json.Unmarshal([]byte(here.Run(app, "ralph-pool", "list", "--json")), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 1 || rows[0].Host != "kiln" || rows[0].Epoch != 1 || rows[0].Iteration != 1 || rows[0].View.Ended == nil {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestUnclaimedLoopIsWithdrawn(t *testing.T) {
+	program(t)
+	w := newWorld(t, "")
+	h := pooltest.NewHost(t)
+	h.Run(h.Dir, "ralph-pool", "join", "ralph+dir://"+w.folder, "--host", "mill")
+	for _, args := range [][]string{{"--repository=--upload-pack=x", "-p", "x"}, {"--repository", "ext::sh", "-p", "x"}, {"--repository", "/a", "-p", "x", "--account", "a"}} {
+		if out, err := h.Try(h.Dir, "ralph-pool", append([]string{"submit"}, args...)...); err == nil {
+			t.Errorf("%q: %s", args, out)
+		}
+	}
+	h.Run(h.Dir, "ralph-pool", "submit", "--repository", w.repository, "-p", "x", "--name", "one", "--account", "team", "--budget", "3")
+	if out := h.Run(h.Dir, "ralph-pool", "stop", "one"); out != "one is withdrawn: no host runs it" {
+		t.Error(out)
+	}
+	w.beat("mill")
+	h.Run(h.Dir, "ralph-pool", "worker", "--once")
+	if got := w.ran(); len(got) != 0 {
+		t.Errorf("%v ran", got)
+	}
+	if out := h.Run(h.Dir, "ralph-pool", "list"); !strings.Contains(out, "withdrawn by ") {
+		t.Error(out)
+	}
+}

@@ -1,0 +1,206 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/queue"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// maxRefused bounds what a report says of specifications.
+const maxRefused = 200
+
+// A Report is what a worker says of itself: keys.Worker. It is for people.
+type Report struct {
+	Version  int               `json:"v"`
+	Host     string            `json:"host"`
+	Slots    int               `json:"slots"`
+	Labels   []string          `json:"labels,omitempty"`
+	Running  []string          `json:"running,omitempty"` // IDs
+	Draining bool              `json:"draining,omitempty"`
+	Refused  map[string]string `json:"refused,omitempty"` // why a specification waits, by its ID
+	Problems map[string]string `json:"problems,omitempty"`
+}
+
+// publish writes the report, if it has changed.
+func (w *Worker) publish(ctx context.Context) error {
+	w.mu.Lock()
+	r := Report{
+		Version: 1, Host: w.Host, Slots: w.Slots, Labels: w.Labels, Running: sorted(w.tended), Draining: w.draining || w.Drain,
+		Refused: maps.Clone(w.refused), Problems: maps.Clone(w.problems),
+	}
+	w.mu.Unlock()
+	if reflect.DeepEqual(r, w.published) {
+		return nil
+	}
+	cell := live.Cell{Key: keys.Worker(w.Host)}
+	if err := cell.Put(ctx, w.Store, 0, r); err != nil {
+		return err
+	}
+	w.published = r
+	return nil
+}
+
+// Reports returns what the workers of all hosts say.
+func Reports(ctx context.Context, s store.Store) (all []Report, err error) {
+	hosts, err := hostNames(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, host := range hosts {
+		var r Report
+		if err := get(ctx, s, keys.Worker(host), &r); err != nil {
+			return nil, err
+		}
+		if r.Host == host {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// get decodes a value; one that does not exist leaves v as it is, and one that is damaged as well:
+// it is only for people.
+func get(ctx context.Context, s store.Store, key string, v any) error {
+	entry, err := s.Get(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", key, err)
+	}
+	_ = json.Unmarshal(entry.Value, v)
+	return nil
+}
+
+// hostNames returns all hosts that have ever written something.
+func hostNames(ctx context.Context, s store.Store) ([]string, error) {
+	return names(ctx, s, keys.Hosts, keys.AfterHost)
+}
+
+// LoopIDs returns all loops, in the order of their IDs. It lists once for each.
+func LoopIDs(ctx context.Context, s store.Store) ([]string, error) {
+	return names(ctx, s, keys.Loops, keys.AfterLoop)
+}
+
+// names returns what keys have after a prefix. after is greater than all keys of a name.
+func names(ctx context.Context, s store.Store, prefix string, after func(string) string) (all []string, err error) {
+	for from := ""; ; {
+		name := ""
+		for key, err := range s.List(ctx, prefix, from) {
+			if err != nil {
+				return nil, fmt.Errorf("list %s: %w", prefix, err)
+			}
+			name, _, _ = strings.Cut(strings.TrimPrefix(key, prefix), "/")
+			break
+		}
+		if name == "" {
+			return all, nil
+		}
+		all, from = append(all, name), after(name)
+	}
+}
+
+// beats has when the beat of each host was last seen to change, on this host's clock.
+type beats map[string]*struct {
+	revision store.Revision
+	since    time.Time
+}
+
+// read reads the beats of all hosts.
+func (b beats) read(ctx context.Context, s store.Store, now time.Time) error {
+	hosts, err := hostNames(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, host := range hosts {
+		entry, err := s.Get(ctx, keys.Beat(host))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("read the beat of host %s: %w", host, err)
+		}
+		if known := b[host]; known == nil || known.revision != entry.Revision {
+			b[host] = &struct {
+				revision store.Revision
+				since    time.Time
+			}{entry.Revision, now}
+		}
+	}
+	return nil
+}
+
+// stale reports whether a host gives no sign of life: it has never had a beat, or its beat has
+// stayed the same for so long.
+func (b beats) stale(host string, now time.Time) bool {
+	known := b[host]
+	return known == nil || known.revision == "" || now.Sub(known.since) >= StaleAfter
+}
+
+// dead returns the hosts whose beat has stayed the same, or was absent, for so long.
+func (b beats) dead(now time.Time) (hosts []string) {
+	for host, known := range b {
+		if now.Sub(known.since) >= StaleAfter {
+			hosts = append(hosts, host)
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
+}
+
+// A drain is what a person has said about a host: keys.Drain.
+type drain struct {
+	Drain bool   `json:"drain"`
+	By    string `json:"by"`
+}
+
+// IsDraining reports whether a host may claim nothing, and nothing is taken over from it.
+func IsDraining(ctx context.Context, s store.Store, host string) (bool, error) {
+	var d drain
+	err := get(ctx, s, keys.Drain(host), &d)
+	return d.Drain, err
+}
+
+// SetDraining says whether a host may claim loops.
+func SetDraining(ctx context.Context, s store.Store, host, by string, on bool) error {
+	cell := live.Cell{Key: keys.Drain(host)}
+	return cell.Put(ctx, s, 0, drain{Drain: on, By: by})
+}
+
+// ReadView returns what a loop does; nil if nobody has said it.
+func ReadView(ctx context.Context, s store.Store, id string) (*live.View, error) {
+	var v live.View
+	if err := get(ctx, s, keys.View(id), &v); err != nil {
+		return nil, err
+	}
+	if v.View == nil || v.Loop != id {
+		return nil, nil
+	}
+	return &v, nil
+}
+
+// show says what becomes of a loop before it has a journal: later its mirror does. It is for people,
+// so an error is none.
+func (w *Worker) show(ctx context.Context, id, state string) {
+	held, err := queue.Hold(ctx, w.Store, id)
+	if err != nil || held.Begun || held.Host != w.Host {
+		return
+	}
+	s := specOf(held)
+	view := &projector.View{}
+	view.ID, view.Name, view.Host, view.State = id, s.Name, w.Host, state
+	view.Task.Text = s.Prompt[:min(len(s.Prompt), 200)]
+	cell := live.Cell{Key: keys.View(id)}
+	_ = cell.Put(ctx, w.Store, held.Epoch, live.View{
+		Version: 1, Loop: id, Epoch: held.Epoch, Host: w.Host, At: w.Now().UTC(), View: view,
+	})
+}

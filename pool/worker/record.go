@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/pool/queue"
+)
+
+// A record is what a host knows of a loop that it claims: pool/loops/ID/claim.json. It is written
+// before the claim.
+type record struct {
+	queue.Claim
+	// Next says that the claim is for the next epoch of a loop that its host never began.
+	Next bool `json:"next,omitempty"`
+	// Finished says that the worker has nothing left to do with the loop, and why.
+	Finished string `json:"finished,omitempty"`
+}
+
+func folder(home, id string) string { return filepath.Join(home, "pool", "loops", id) }
+
+func recordFile(home, id string) string { return filepath.Join(folder(home, id), "claim.json") }
+
+// write replaces the record. It is durable on return.
+func (r record) write(home string) error {
+	if err := os.MkdirAll(folder(home, r.Loop), 0o700); err != nil {
+		return fmt.Errorf("note the claim of loop %s: %w", r.Loop, err)
+	}
+	if err := writeFile(recordFile(home, r.Loop), r); err != nil {
+		return fmt.Errorf("note the claim of loop %s: %w", r.Loop, err)
+	}
+	return syncFolder(filepath.Dir(folder(home, r.Loop)))
+}
+
+// writeFile replaces a file by the JSON of a value.
+func writeFile(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(text, '\n'))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// readRecord returns the record of a loop; nil if there is none.
+func readRecord(home, id string) (*record, error) {
+	text, err := os.ReadFile(recordFile(home, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	r := new(record)
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err == nil && r.Loop != id {
+		err = fmt.Errorf("it is of loop %.40q", r.Loop)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the claim of loop %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// remove removes what a host has of a loop that another one has.
+func remove(home, id string) error {
+	if err := os.RemoveAll(folder(home, id)); err != nil {
+		return fmt.Errorf("remove the claim of loop %s: %w", id, err)
+	}
+	return nil
+}
+
+// records returns the loops that have a folder.
+func records(home string) (ids []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(home, "pool", "loops"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the loops of this host: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			ids = append(ids, entry.Name())
+		}
+	}
+	return ids, nil
+}
