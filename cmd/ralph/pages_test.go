@@ -37,8 +37,6 @@ var notRun = map[string]string{
 	"git log --notes=ralph":                                                                        "the loop of this page makes no commit",
 	"cosign attest-blob --statement demo.intoto.json --key cosign.key --bundle demo.sigstore.json": "needs cosign and a key",
 	"ralph replay demo": "shows the full screen at a terminal",
-	"cd ~/.ralph && kubectl create secret generic ralph-pool --from-file=pool.json --from-file=pool.trust": "needs a cluster",
-	"ralph pool submit fix.md --label job --json":                                                          "needs a pool",
 	"ralph list --watch": "waits for a person at a terminal",
 	"ralph clean":        "asks a person at a terminal",
 	"ralph plan --issue 42 --task fix-login.md":  "needs gh, an account and a repository there",

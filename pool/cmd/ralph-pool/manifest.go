@@ -9,7 +9,7 @@ import (
 
 type manifestCommand struct {
 	Loop      string   `xor:"what" placeholder:"ID" help:"A Job for this loop, which was submitted."`
-	Workers   int      `xor:"what" placeholder:"N" default:"1" help:"A Deployment of so many pods with a worker and a mirror each."`
+	Workers   *int     `xor:"what" placeholder:"N" help:"A Deployment of so many pods with a worker and a mirror each. Default: 1."`
 	Slots     int      `short:"n" name:"loops" default:"4" help:"How many loops each worker runs at once, at most."`
 	Label     []string `help:"What a worker has, for specifications that need it; may be repeated."`
 	Image     string   `default:"ralph:latest" help:"The image: sh, timeout, git, ralph, ralph-pool and the agents."`
@@ -19,7 +19,7 @@ type manifestCommand struct {
 
 // Help says what it is for.
 func (manifestCommand) Help() string {
-	return `It prints what 'kubectl apply -f -' reads. Each pod is a host of the pool under its own name. How it reaches the store is in a Secret, which the first line of the output makes from the files of a host; it is not printed. Nothing is kept in a pod: when it is lost, another one goes on with its loops.
+	return `It prints what 'kubectl apply -f -' reads. Each pod is a host of the pool under its own name. How it reaches the store is in a Secret, which the first line of the output makes from the files of a host; it is not printed. Nothing is kept in a pod: when it is lost, another one resumes its loops.
 
 Examples:
   ralph pool manifest --workers 3 -n 4 --image registry.example.com/ralph:1
@@ -28,8 +28,12 @@ Examples:
 
 // Run prints the manifest.
 func (c *manifestCommand) Run() error {
+	workers := 1
+	if c.Workers != nil {
+		workers = *c.Workers
+	}
 	objects, err := manifest.Make(manifest.Options{
-		Loop: c.Loop, Workers: c.Workers, Slots: c.Slots, Labels: c.Label, Image: c.Image, Namespace: c.Namespace,
+		Loop: c.Loop, Workers: workers, Slots: c.Slots, Labels: c.Label, Image: c.Image, Namespace: c.Namespace,
 	})
 	if err != nil {
 		return err
