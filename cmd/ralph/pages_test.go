@@ -36,7 +36,7 @@ var notRun = map[string]string{
 	"acpx --agent 'ralph acp' exec 'make the greeting'":                                            "acpx is not installed",
 	"git log --notes=ralph":                                                                        "the loop of this page makes no commit",
 	"cosign attest-blob --statement demo.intoto.json --key cosign.key --bundle demo.sigstore.json": "needs cosign and a key",
-	"ralph replay demo": "shows the full screen at a terminal",
+	"ralph replay demo":  "shows the full screen at a terminal",
 	"ralph list --watch": "waits for a person at a terminal",
 	"ralph clean":        "asks a person at a terminal",
 	"ralph plan --issue 42 --task fix-login.md":  "needs gh, an account and a repository there",

@@ -33,8 +33,8 @@ type Options struct {
 	// Once ends the worker when the loops have ended that it has claimed in its first round; Drain
 	// claims nothing, and ends it when those have ended that the host has.
 	Once, Drain bool
-	// Only is the ID of the one loop that is claimed or taken over. The worker ends when it has ended,
-	// on whichever host, with an Ended unless it has completed.
+	// Only is the ID of the one loop that is claimed or taken over. The worker ends when this loop
+	// has ended on any host, with an Ended unless it has completed.
 	Only    string
 	Program string // ralph; empty for the one in PATH
 	// Take takes over a loop that has a journal, into a new folder: 'ralph pool take ID --into DIR'.
