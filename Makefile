@@ -39,7 +39,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface pool smoke test-agents test-containers test-stores test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -180,6 +180,9 @@ test-agents: ## all tests on the real agents; the first run installs 2 GB into .
 
 test-containers: ## the sandboxes of podman and docker, with real containers; needs podman, runc and busybox
 	$(GO) test -tags containers -run TestContainers -count=1 -timeout 8m ./internal/effect/sandbox
+
+test-manifests: ## the manifests of 'ralph pool manifest', decoded with the types of Kubernetes (a minute the first time)
+	cd pool/manifest/strict && GOWORK=off $(GO) test -count=1 .
 
 test-stores: ## each store of a pool with HISTORIES=100 of failing clients, connections and servers; SEED=n begins elsewhere (ten minutes)
 	cd pool/store/s3/versity && GOWORK=off CGO_ENABLED=0 $(GO) build -o ../../../../bin/versitygw github.com/versity/versitygw/cmd/versitygw

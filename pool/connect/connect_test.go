@@ -2,6 +2,8 @@ package connect_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,5 +36,22 @@ func TestWrongAddressesAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
+	}
+}
+
+func TestPodsHaveNames(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "pool.json"), []byte(`{"url":"dir:///pool","host":"mill"}`), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	for variable, want := range map[string]string{"": "mill", "ralph-workers-7": "ralph-workers-7"} {
+		t.Setenv("RALPH_POOL_HOST", variable)
+		if p, err := connect.Load(home); err != nil || p.Host != want {
+			t.Errorf("%q: %+v, %v", variable, p, err)
+		}
+	}
+	t.Setenv("RALPH_POOL_HOST", "../mill")
+	if p, err := connect.Load(home); err == nil {
+		t.Errorf("%+v is accepted", p)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 )
 
+// hostVariable replaces the host's name: pods have one file in common, and names of their own.
+const hostVariable = "RALPH_POOL_HOST"
+
 // Load reads what this host knows of its pool from ralph's home.
 func Load(home string) (p Pool, err error) {
 	path := Path(home)
@@ -23,6 +26,9 @@ func Load(home string) (p Pool, err error) {
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &p)
+	}
+	if host := os.Getenv(hostVariable); host != "" {
+		p.Host = host
 	}
 	if err == nil {
 		err = CheckHost(p.Host)

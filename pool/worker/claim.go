@@ -30,6 +30,9 @@ func (w *Worker) claimQueued(ctx context.Context) error {
 		if w.running() >= w.Slots {
 			break
 		}
+		if w.Only != "" && item.ID != w.Only {
+			continue
+		}
 		// What has a record is being looked after, with the claim that is there.
 		if known, err := readRecord(w.Home, item.ID); err != nil || known != nil {
 			if w.noteDamage(item.ID, err); known != nil && known.Finished != "" {

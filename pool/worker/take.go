@@ -43,7 +43,7 @@ func (w *Worker) takeOver(ctx context.Context, now time.Time) error {
 		if w.running() >= w.Slots {
 			return nil
 		}
-		if w.isTended(id) {
+		if w.isTended(id) || w.Only != "" && id != w.Only {
 			continue
 		}
 		if err := w.takeFrom(ctx, dead, id); err != nil {

@@ -34,8 +34,11 @@ type Options struct {
 	// Once ends the worker when the loops have ended that it has claimed in its first round; Drain
 	// claims nothing, and ends it when those have ended that the host has.
 	Once, Drain bool
-	Program     string // ralph; empty for the one in PATH
-	// Take takes over a loop that has a journal: 'ralph pool take ID --into DIR'.
+	// Only is the ID of the one loop that is claimed or taken over. The worker ends when this loop
+	// has ended on any host, with an Ended unless it has completed.
+	Only    string
+	Program string // ralph; empty for the one in PATH
+	// Take takes over a loop that has a journal, into a new folder: 'ralph pool take ID --into DIR'.
 	Take func(ctx context.Context, id, into string) error
 	Say  func(format string, args ...any) // to the person
 	Now  func() time.Time                 // nil for time.Now
@@ -96,6 +99,10 @@ func (w *Worker) Run(ctx context.Context) error {
 			w.say("round", "%v; the worker tries again, and its loops go on", err)
 		} else if claim = !w.Once; (w.Once || w.Drain) && w.running() == 0 {
 			return w.outcome()
+		} else if w.Only != "" && w.running() == 0 {
+			if ended, err := w.onlyEnded(ctx); ended {
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():

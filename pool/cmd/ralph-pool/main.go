@@ -29,6 +29,8 @@ type commands struct {
 	Trust   trustCommand   `cmd:"" help:"Run what was signed with a key on this host."`
 	Key     keyCommand     `cmd:"" help:"Print your key, which others trust."`
 	Account accountCommand `cmd:"" help:"Show the budget of an account over all hosts, or set it."`
+
+	Manifest manifestCommand `cmd:"" help:"Print what Kubernetes needs to run workers, or one loop."`
 }
 
 func main() {

@@ -16,8 +16,9 @@ import (
 type workerCommand struct {
 	Slots int      `short:"n" name:"loops" default:"1" help:"How many loops run at once, at most."`
 	Label []string `help:"What this host has, for specifications that need it; may be repeated."`
-	Once  bool     `help:"Claim what can be claimed now, wait until these loops have ended, and end."`
-	Drain bool     `help:"Claim nothing, wait until the loops of this host have ended, and end."`
+	Loop  string   `xor:"end" placeholder:"ID" help:"Claim or take over only this loop, and end with its exit code when it has ended on any host."`
+	Once  bool     `xor:"end" help:"Claim what can be claimed now, wait until these loops have ended, and end."`
+	Drain bool     `xor:"end" help:"Claim nothing, wait until the loops of this host have ended, and end."`
 }
 
 // Help says what it is for.
@@ -31,6 +32,17 @@ Examples:
 
 // Run works until it is interrupted.
 func (c *workerCommand) Run(ctx context.Context) error {
+	err := c.work(ctx)
+	if c.Loop != "" {
+		if err == nil {
+			err = ctx.Err() // an interrupted worker does not know how its loop ends
+		}
+		err = worker.Again(c.Loop, err)
+	}
+	return err
+}
+
+func (c *workerCommand) work(ctx context.Context) error {
 	if c.Slots < 1 {
 		return fmt.Errorf("-n %d: at least one loop has to run", c.Slots)
 	}
@@ -45,7 +57,7 @@ func (c *workerCommand) Run(ctx context.Context) error {
 	}
 	defer h.Close()
 	return worker.New(worker.Options{
-		Store: h.store, Host: h.host, Home: h.home, Slots: c.Slots, Labels: c.Label, Once: c.Once, Drain: c.Drain, Program: program.Ralph(),
+		Store: h.store, Host: h.host, Home: h.home, Slots: c.Slots, Labels: c.Label, Only: c.Loop, Once: c.Once, Drain: c.Drain, Program: program.Ralph(),
 		Take: take, Say: func(format string, args ...any) { say(fmt.Sprintf(format, args...)) },
 	}).Run(ctx)
 }
