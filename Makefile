@@ -39,7 +39,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -144,7 +144,7 @@ floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
 	@tools/floors.sh bin/bench.txt
 
-discover: ## three and a half hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
+discover: ## four hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
@@ -168,6 +168,10 @@ action: ## the steps of the GitHub action, run by bash as a runner does it
 
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
+
+demo-pool: build ## a loop whose host dies, and that goes on at another one (two minutes)
+	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool
+	tools/demo-pool.sh bin
 
 smoke: ## one loop each of Claude Code, Codex and pi, the real ones; the first run installs 1.4 GB
 	tools/agents/install.sh

@@ -38,7 +38,7 @@ type Options struct {
 	// has ended on any host, with an Ended unless it has completed.
 	Only    string
 	Program string // ralph; empty for the one in PATH
-	// Take takes over a loop that has a journal, into a new folder: 'ralph pool take ID --into DIR'.
+	// Take takes over a loop that has a journal, into a new folder: 'ralph pool take --into DIR'.
 	Take func(ctx context.Context, id, into string) error
 	Say  func(format string, args ...any) // to the person
 	Now  func() time.Time                 // nil for time.Now

@@ -80,6 +80,6 @@ func printReport(to io.Writer, r check.Report) error {
 	for _, p := range r.Wrong {
 		fmt.Fprintln(to, p)
 	}
-	_, err := fmt.Fprintf(to, "%d loops and %d specifications in %.1f s\n", len(r.Loops), r.Queue, r.Seconds)
+	_, err := fmt.Fprintf(to, "loops: %d, specifications: %d, %.1f s\n", len(r.Loops), r.Queue, r.Seconds)
 	return err
 }
