@@ -136,7 +136,8 @@ func (m *Mirror) Run(ctx context.Context) error {
 		case <-m.changed:
 		case event := <-written:
 			m.written(event.Name)
-		case <-lost: // changes were lost
+		case err := <-lost:
+			m.opt.Say(fmt.Sprintf("changes of files may have been missed, and all journals are read again: %v", err))
 			m.kick(func(*loop) bool { return true }, lookAfter)
 		}
 	}

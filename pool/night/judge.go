@@ -1,6 +1,7 @@
 package night
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func (w *world) log() (decide.Tail, []string) {
 	tail, text := decide.Tail{Loop: loop}, strings.Builder{}
 	for {
 		stored, err := w.store.get(keys.Chunk(loop, tail.Next))
-		if err == store.ErrNotFound {
+		if errors.Is(err, store.ErrNotFound) {
 			break
 		}
 		header, lines, err := chunk.Decode(stored)

@@ -52,7 +52,10 @@ func (t *taking) silent(ctx context.Context, host string) error {
 		host, ago.Round(time.Second), watchFor)
 	watching, stop := context.WithTimeout(ctx, watchFor)
 	defer stop()
-	for range t.Store.Watch(watching, keys.Beat(host)) {
+	for _, err := range t.Store.Watch(watching, keys.Beat(host)) {
+		if err != nil && watching.Err() == nil {
+			return fmt.Errorf("watch whether host %s is heard of: %w; --now does not ask", host, err)
+		}
 		after, err := t.Store.Get(ctx, keys.Beat(host))
 		if err == nil && after.Revision != before.Revision {
 			return &heardError{host, "right now, though its clock is wrong by some " + ago.Round(time.Minute).Abs().String()}

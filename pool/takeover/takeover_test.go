@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ralph-loop/ralph/journal"
-	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/pooltest"
@@ -44,7 +43,6 @@ type scene struct {
 	mill, kiln *pooltest.Host
 	project    string
 	loop       string // its ID
-	sealed     event.Seq
 }
 
 func begin(t *testing.T) scene {

@@ -175,7 +175,9 @@ func Remove(e *cli.Env, name string, force bool) error {
 	}
 	removeUnits(e, units)
 	if service.Platform == "linux" && err == nil {
-		err = call("systemctl", "--user", "daemon-reload")
+		if err := call("systemctl", "--user", "daemon-reload"); err != nil {
+			cli.Tell(e.Stderr, "systemd may still have the timer: %v", err)
+		}
 	}
 	if err := s.forget(e); err != nil {
 		return err
