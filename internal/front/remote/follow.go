@@ -23,19 +23,19 @@ import (
 func (h *Host) Attach(loop string, args []string, o attach.Options, weak attach.Weak) error {
 	ctx, stop := Interruptible()
 	defer stop()
-	view, err := h.view(ctx, loop)
+	view, err := h.view(ctx, loop, false)
 	if err != nil {
 		return left(err)
 	}
 	if o.Fills(h.env) {
 		return h.screen(ctx, args, !o.Inline)
 	}
-	f := &follower{host: h, loop: loop, here: h.Name + ":" + loop}
+	f := &follower{host: h, loop: loop, here: h.Name + ":" + loop, id: view.ID}
 	err = attach.Show(h.env, attach.Distant{Name: f.here, View: view, Past: f.past(ctx, o.PastEvents()), Follow: f.news(ctx)}, o)
 	if err != nil || weak.ExitWeak == 0 {
 		return err
 	}
-	if view, err = h.view(ctx, loop); err != nil {
+	if view, err = h.view(ctx, loop, false); err != nil {
 		return err
 	}
 	return weak.ExitOf(view.Strength)
@@ -50,9 +50,9 @@ func Attach(e *cli.Env, host, loop string) error {
 	return h.Attach(loop, []string{"attach", loop}, attach.Options{}, attach.Weak{})
 }
 
-// view is what is true of a loop there.
-func (h *Host) view(ctx context.Context, loop string) (*projector.View, error) {
-	text, err := h.output(ctx, false, "status", loop, "--json")
+// view is what is true of a loop there. With batch, ssh asks nothing.
+func (h *Host) view(ctx context.Context, loop string, batch bool) (*projector.View, error) {
+	text, err := h.output(ctx, batch, "status", loop, "--json")
 	if err != nil {
 		return nil, h.explained(ctx, err)
 	}
@@ -95,10 +95,11 @@ func (h *Host) screen(ctx context.Context, args []string, again bool) error {
 func (h *Host) Follow(loop string, o logs.Options) error {
 	ctx, stop := Interruptible()
 	defer stop()
-	if _, err := h.view(ctx, loop); err != nil { // ssh may ask, and says what is wrong
+	view, err := h.view(ctx, loop, false) // ssh may ask, and says what is wrong
+	if err != nil {
 		return left(err)
 	}
-	f := &follower{host: h, loop: loop, here: h.Name + ":" + loop}
+	f := &follower{host: h, loop: loop, here: h.Name + ":" + loop, id: view.ID}
 	if o.From > 0 {
 		f.seq = o.From - 1
 	}
@@ -113,6 +114,7 @@ func (h *Host) Follow(loop string, o logs.Options) error {
 type follower struct {
 	host       *Host
 	loop, here string
+	id         string    // of the loop that has that name
 	seq        event.Seq // of the last event; 0 before the first
 
 	show   func(event.Event) error
@@ -139,18 +141,25 @@ func (f *follower) past(ctx context.Context, last int) logs.Feed {
 func (f *follower) news(ctx context.Context) logs.Feed {
 	return func(show func(event.Event) error, flush func() error) error {
 		f.show, f.flush = show, flush
-		said := ""
+		said, again := "", false
 		for delay := time.Duration(0); ; {
 			args := []string{"logs", f.loop, "--json", "--follow"}
 			if f.seq > 0 {
 				args = append(args, "--from", strconv.FormatUint(uint64(f.seq)+1, 10))
 			}
-			err := f.read(ctx, true, args)
+			f.heard = false
+			var err error
+			if again {
+				err = f.same(ctx)
+			}
+			if err == nil {
+				err = f.read(ctx, true, args)
+			}
 			lost, ok := errors.AsType[*fault](err)
 			if !ok || !lost.passing {
 				return err
 			}
-			if f.heard {
+			if again = true; f.heard {
 				delay, said = 0, ""
 			}
 			if said != lost.cause {
@@ -163,6 +172,15 @@ func (f *follower) news(ctx context.Context) logs.Feed {
 			delay = longer(delay)
 		}
 	}
+}
+
+// same refuses to continue with another loop, which took the name while the connection was lost.
+func (f *follower) same(ctx context.Context) error {
+	view, err := f.host.view(ctx, f.loop, true)
+	if err == nil && view.ID != f.id {
+		err = cli.Failed("attach to the new one by the same name", "loop %s is another one now: it took the name while the connection was lost", f.here)
+	}
+	return err
 }
 
 // read passes on the lines that a command there prints.
@@ -180,7 +198,7 @@ func (f *follower) read(ctx context.Context, batch bool, args []string) error {
 	case code >= signaled:
 		return faultOf(f.host.Name, sshFailed, "ralph there was ended")
 	case code != 0:
-		return f.host.explained(ctx, &refused{host: f.host.Name, code: code, text: messages.String()})
+		return f.host.explained(ctx, &refused{host: f.host.Name, code: code, text: messages.kept.String()})
 	}
 	return nil
 }

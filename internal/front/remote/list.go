@@ -1,10 +1,12 @@
 package remote
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"sync"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -55,17 +57,59 @@ func list(ctx context.Context, e *cli.Env, host string, running, batch bool) ([]
 	if err != nil {
 		return nil, h.explained(ctx, err)
 	}
-	var loops []*projector.View
-	if err := json.Unmarshal(text, &loops); err != nil {
+	loops, err := loopsOf(host, text)
+	if err != nil {
 		return nil, h.unreadable(ctx, err)
 	}
-	for _, v := range loops { // the list may be of any program
+	return loops, nil
+}
+
+// loopsOf reads the list of a host, which may be of any program.
+func loopsOf(host string, text []byte) (loops []*projector.View, err error) {
+	if text, err = cleaned(text); err == nil {
+		err = json.Unmarshal(text, &loops)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range loops {
 		if v == nil {
-			return nil, h.unreadable(ctx, errNoLoop)
+			return nil, errNoLoop
 		}
 		v.Remote = host
 		v.Call = host + ":" + cmp.Or(v.Call, v.Name)
 		v.Found = found(v)
 	}
 	return loops, nil
+}
+
+// cleaned returns JSON of a host without what a terminal would obey: screens take most of it for
+// text of ralph's own.
+func cleaned(text []byte) ([]byte, error) {
+	var all any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&all); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it goes on after its end")
+	}
+	return json.Marshal(cleanedValue(all))
+}
+
+func cleanedValue(value any) any {
+	switch value := value.(type) {
+	case string:
+		return cli.Clean(value)
+	case []any:
+		for i := range value {
+			value[i] = cleanedValue(value[i])
+		}
+	case map[string]any:
+		for key := range value {
+			value[key] = cleanedValue(value[key])
+		}
+	}
+	return value
 }

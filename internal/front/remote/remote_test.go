@@ -4,10 +4,15 @@ package remote
 
 import (
 	"bytes"
+	"context"
+	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -104,6 +109,90 @@ func TestFaultsNameCause(t *testing.T) {
 		f := faultOf("farm", sshFailed, messages)
 		if f.cause != want.cause || f.passing != want.passing || !strings.HasPrefix(f.Error(), "farm: ") || strings.Contains(f.Hint(), "HOST") || f.Hint() == "" {
 			t.Errorf("%q: %+v", messages, f)
+		}
+	}
+}
+
+// What a host says of its loops is shown by the screens here, and must not reach the terminal.
+func TestListHasNoEscapes(t *testing.T) {
+	loops, err := loopsOf("farm", []byte(`[{"name":"a\u001b]0;x\u0007","state":"\u001b[2Jrunning","status":"\u009b2J","pending":"\u001bc","question":"one\ntwo\u001b[31m","seq":12}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := loops[0]
+	for _, text := range []string{v.Name, v.Call, v.State, string(v.Status), v.Pending, v.Question} {
+		if strings.ContainsAny(text, "\x1b\x07\u009b") {
+			t.Errorf("%q", text)
+		}
+	}
+	if v.State != "running" || v.Question != "one\ntwo" || v.Seq != 12 || v.Remote != "farm" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A host that never ends its answer does not keep a person waiting.
+func TestEndlessAnswerIsCut(t *testing.T) {
+	h := other(t, "exec cat /dev/zero")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := h.output(ctx, true, "list"); err == nil || !strings.Contains(err.Error(), "printed more than") || ctx.Err() != nil {
+		t.Error(err, ctx.Err())
+	}
+}
+
+// other is a host that is reached by a program that is not OpenSSH: it prints what a shell does.
+func other(t *testing.T, script string) *Host {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "reach")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = -G ] && exit 1\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Connect(&cli.Env{Environ: append(os.Environ(), CommandVariable+"="+program)}, "farm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// slow takes its time for the first piece, as a pager does.
+type slow struct{ got int }
+
+func (s *slow) Write(text []byte) (int, error) {
+	if s.got == 0 {
+		time.Sleep(leftOpen + leftOpen/2)
+	}
+	s.got += len(text)
+	return len(text), nil
+}
+
+// A reader that is behind when the connection ends misses nothing.
+func TestSlowReaderGetsAll(t *testing.T) {
+	h := other(t, "head -c 60000 /dev/zero")
+	var to slow
+	code, err := h.do(t.Context(), call{args: []string{"logs"}, stdout: &to, stderr: &limited{}})
+	if code != 0 || err != nil || to.got != 60000 {
+		t.Errorf("%d, %v: %d bytes", code, err, to.got)
+	}
+}
+
+// A loop that took the name while the connection was lost is not printed as if it were the first.
+func TestFollowerKnowsItsLoop(t *testing.T) {
+	for id, want := range map[string]string{"A": "", "B": "loop farm:demo is another one now"} {
+		begun := filepath.Join(t.TempDir(), "begun")
+		h := other(t, `case "$*" in
+*status*) echo '{"id":"`+id+`"}';;
+*) [ -e `+begun+` ] && printf %s '`+numbered("6")+`' && exit 0
+   touch `+begun+`; printf %s '`+numbered("5")+`'; exit 255;;
+esac`)
+		h.env.Stderr = io.Discard
+		f := &follower{host: h, loop: "demo", here: "farm:demo", id: "A"}
+		var shown []event.Seq
+		err := f.news(t.Context())(func(e event.Event) error { shown = append(shown, e.Seq); return nil }, func() error { return nil })
+		switch {
+		case want == "" && (err != nil || !slices.Equal(shown, []event.Seq{5, 6})):
+			t.Errorf("the same loop: %v, %v", shown, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || len(shown) != 1):
+			t.Errorf("another loop: %v, %v", shown, err)
 		}
 	}
 }

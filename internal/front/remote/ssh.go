@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"golang.org/x/term"
 
@@ -152,10 +151,10 @@ func (h *Host) do(ctx context.Context, c call) (code int, err error) {
 	}
 	argv = append(argv, h.Name, strings.Join(words, " "))
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, c.stdout, c.stderr
+	cmd.Stdin, cmd.Stderr = c.stdin, c.stderr
 	cmd.Env = h.env.Environ
-	cmd.WaitDelay = time.Second // an old ssh leaves its output to the connection that is shared
-	err = cmd.Run()
+	cmd.WaitDelay = leftOpen // an old ssh leaves its stderr to the connection that is shared
+	err = passOn(ctx, cmd, c.stdout)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -196,27 +195,33 @@ func (h *Host) output(ctx context.Context, batch bool, args ...string) ([]byte, 
 	var out, messages limited
 	code, err := h.do(ctx, call{args: args, batch: batch, stdout: &out, stderr: &messages})
 	switch {
+	case out.cut || messages.cut:
+		return nil, fmt.Errorf("%s printed more than %d bytes", h.Name, mostOutput)
 	case err != nil:
 		return nil, err
 	case code != 0:
-		return nil, &refused{host: h.Name, code: code, text: messages.String()}
-	case out.cut:
-		return nil, fmt.Errorf("%s printed more than %d bytes", h.Name, mostOutput)
+		return nil, &refused{host: h.Name, code: code, text: messages.kept.String()}
 	}
-	return out.Bytes(), nil
+	return out.kept.Bytes(), nil
 }
 
 const mostOutput = 64 << 20
 
-// limited keeps what a host prints, which may be another's.
+var errTooMuch = errors.New("that is too much")
+
+// limited keeps what a host prints, which may be another's. It has no ReadFrom, by which a copy
+// would pass the limit.
 type limited struct {
-	bytes.Buffer
-	cut bool
+	kept bytes.Buffer
+	cut  bool
 }
 
 func (l *limited) Write(text []byte) (int, error) {
-	keep := min(len(text), mostOutput-l.Len())
+	keep := min(len(text), mostOutput-l.kept.Len())
 	l.cut = l.cut || keep < len(text)
-	l.Buffer.Write(text[:keep])
+	l.kept.Write(text[:keep])
+	if l.cut {
+		return keep, errTooMuch // the end may never come
+	}
 	return len(text), nil
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +33,7 @@ func NewWatch(ctx context.Context, e *cli.Env, hosts []string) *Watch {
 
 func (w *Watch) ask(ctx context.Context, e *cli.Env, i int, host string) {
 	for ok := true; ok; ok = pause(ctx, watchEvery) {
-		loops, err := list(ctx, e, host, false, true)
+		loops, err := listInTime(ctx, e, host)
 		w.mu.Lock()
 		if err != nil {
 			loops = w.hosts[i].Loops // as they were last
@@ -40,6 +41,14 @@ func (w *Watch) ask(ctx context.Context, e *cli.Env, i int, host string) {
 		w.hosts[i] = Loops{host, loops, err}
 		w.mu.Unlock()
 	}
+}
+
+// listInTime ends with an error where a host says nothing: else the board would show its loops for
+// ever as they were.
+func listInTime(ctx context.Context, e *cli.Env, host string) ([]*projector.View, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, doTime, fmt.Errorf("%s: ralph there has not answered for %s", host, doTime))
+	defer stop()
+	return list(ctx, e, host, false, true)
 }
 
 // Loops are those of all hosts, with errors where a host did not answer the last time. The views

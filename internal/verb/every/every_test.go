@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,15 +72,51 @@ func TestMissedRunsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []Record
-	if last, n := s.due(s.since(all), e.Now()); n != 4 || !last.Equal(moment(t, "2026-11-28T01:00:00Z")) {
+	if last, n := s.due(s.since(all, e.Now()), e.Now()); n != 4 || !last.Equal(moment(t, "2026-11-28T01:00:00Z")) {
 		t.Errorf("it is due %d times, last at %s", n, last)
 	}
 	all = append(all, Record{Due: moment(t, "2026-11-28T01:00:00Z"), Outcome: starting, ID: "A"}, Record{Outcome: refused, ID: "B"})
-	if _, n := s.due(s.since(all), e.Now()); n != 0 {
+	if _, n := s.due(s.since(all, e.Now()), e.Now()); n != 0 {
 		t.Errorf("what was recorded is due %d times", n)
 	}
-	if id := lastLoop(all); id != "A" {
-		t.Errorf("the last loop is %q", id)
+	if ids := loops(all); !slices.Equal(ids, []string{"A"}) {
+		t.Errorf("the loops are %q", ids)
+	}
+}
+
+// TestWrongClockIsOvercome has a run of a time that has not come: the clock was wrong, as after a
+// start without a battery.
+func TestWrongClockIsOvercome(t *testing.T) {
+	e, _, _ := person(t, "linux", moment(t, "2026-11-28T08:00:00Z"))
+	s := &Schedule{Name: "n", Expression: "daily 01:00", Zone: "UTC", Made: moment(t, "2026-11-24T12:00:00Z")}
+	if err := s.read(e); err != nil {
+		t.Fatal(err)
+	}
+	all := []Record{{Due: moment(t, "2026-11-27T01:00:00Z"), Outcome: started, ID: "A"}, {Due: moment(t, "2036-01-01T01:00:00Z"), Outcome: started, ID: "B"}}
+	if last, n := s.due(s.since(all, e.Now()), e.Now()); n != 1 || !last.Equal(moment(t, "2026-11-28T01:00:00Z")) {
+		t.Errorf("it is due %d times, last at %s", n, last)
+	}
+}
+
+// TestLoopThatRunsCounts has a loop that runs, and after it one that was ended before its turn.
+func TestLoopThatRunsCounts(t *testing.T) {
+	status := func(name string, alive bool) registry.Status {
+		s := registry.Status{Entry: registry.Entry{Name: name}}
+		s.Live.Alive = alive
+		return s
+	}
+	for _, c := range []struct {
+		loops []registry.Status
+		want  string
+	}{
+		{nil, ""},
+		{[]registry.Status{status("a", false), status("b", false)}, "b"},
+		{[]registry.Status{status("a", true), status("b", false)}, "a"},
+		{[]registry.Status{status("a", true), status("b", true)}, "b"},
+	} {
+		if got := counts(c.loops).Name; got != c.want {
+			t.Errorf("%q counts, want %q", got, c.want)
+		}
 	}
 }
 
@@ -169,6 +206,7 @@ func TestSchedulesThatCannotBe(t *testing.T) {
 		"each run is a loop":        func(_ *Schedule, start *launch.Start) { start.Resume = true },
 		"no stdin":                  func(_ *Schedule, start *launch.Start) { start.Prompt = "-" },
 		"--after and --overlap":     func(s *Schedule, start *launch.Start) { s.Overlap, start.After = Queue, "n" },
+		"--trust is for once":       func(_ *Schedule, start *launch.Start) { start.Trust = true },
 		"and --at too":              func(_ *Schedule, start *launch.Start) { start.At = "01:00" },
 	} {
 		s, start := good, launch.Start{}

@@ -67,12 +67,13 @@ func (s *Schedule) row(e *cli.Env) (Row, error) {
 	if err != nil {
 		return r, err
 	}
-	_, r.Missed = s.due(s.since(before), e.Now().Add(-grace))
+	_, r.Missed = s.due(s.since(before, e.Now()), e.Now().Add(-grace))
 	if len(before) == 0 {
 		return r, nil
 	}
 	r.Last = &before[len(before)-1]
-	loop, err := find(e, r.Last.ID)
+	found, err := find(e, []string{r.Last.ID})
+	loop := counts(found)
 	switch {
 	case err != nil || loop.Dir == "":
 	case loop.Died:
@@ -152,7 +153,7 @@ func Next(e *cli.Env, expression, zone string, after, until time.Time, n int, as
 	}
 	times := []time.Time{}
 	for at := range s.times.Times(after, s.zone) {
-		if len(times) == n || !until.IsZero() && at.After(until) {
+		if len(times) >= n || !until.IsZero() && at.After(until) {
 			break
 		}
 		times = append(times, at)

@@ -79,6 +79,8 @@ func (s *Schedule) check(e *cli.Env, given *launch.Start) error {
 		return cli.Refuse("give the prompt with -p TEXT or -f FILE", "a timer has no stdin for the prompt")
 	case given.After != "" && s.Overlap != Skip:
 		return cli.Refuse("leave one of them out", "--after and --overlap %s both say what a loop begins after", s.Overlap)
+	case given.Trust:
+		return cli.Refuse("'ralph trust' trusts the settings as they are", "--trust is for once, and each run would trust whatever the settings are then")
 	case given.At != "":
 		return cli.Refuse("leave it out", "the schedule says when a loop begins, and --at too")
 	case slices.Contains(s.Start, "--"):

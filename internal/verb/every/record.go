@@ -92,23 +92,24 @@ func records(home, name string) (all []Record, err error) {
 	return all, nil
 }
 
-// since returns the time after which a time of the schedule is due.
-func (s *Schedule) since(all []Record) time.Time {
+// since returns the time after which a time of the schedule is due. A run of a time that has not
+// come is of a clock that was wrong.
+func (s *Schedule) since(all []Record, now time.Time) time.Time {
 	last := s.Made
 	for _, r := range all {
-		if r.Due.After(last) {
+		if r.Due.After(last) && !r.Due.After(now) {
 			last = r.Due
 		}
 	}
 	return last
 }
 
-// lastLoop returns the id of the loop that was started last; "" for none.
-func lastLoop(all []Record) (id string) {
+// loops returns the ids of the loops that were started, the last one last.
+func loops(all []Record) (ids []string) {
 	for _, r := range all {
-		if r.Outcome == started || r.Outcome == queued || r.Outcome == starting {
-			id = r.ID
+		if r.ID != "" && (r.Outcome == started || r.Outcome == queued || r.Outcome == starting) {
+			ids = append(ids, r.ID)
 		}
 	}
-	return id
+	return ids
 }

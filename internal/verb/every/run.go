@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
@@ -39,33 +40,49 @@ func Run(e *cli.Env, name string, timer, asJSON bool) error {
 	}
 	r := Record{At: e.Now()}
 	if timer {
-		due, n := s.due(s.since(before), r.At)
+		due, n := s.due(s.since(before, r.At), r.At)
 		if n == 0 {
 			return nil // it fired once more than the schedule asks for
 		}
 		r.Due, r.Missed = due, n-1
 	}
-	last, err := find(e, lastLoop(before))
+	found, err := find(e, loops(before))
 	if err != nil {
 		return err
 	}
-	return s.run(e, r, last, asJSON)
+	return s.run(e, r, counts(found), asJSON)
 }
 
-// find returns the loop of a run, as its journal has it; one without a folder where it is gone.
-func find(e *cli.Env, id string) (registry.Status, error) {
-	if id == "" {
-		return registry.Status{}, nil
-	}
-	found, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.ID == id })
-	if err != nil || len(found) == 0 || found[0].Gone {
-		return registry.Status{}, err
-	}
-	loop, err := projector.Load(found[0].Dir)
+// find returns those loops of runs that are there, in their order: the last one, and those before
+// it that are alive, as their journals have them.
+func find(e *cli.Env, ids []string) (there []registry.Status, err error) {
+	found, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return entry.ID != "" && slices.Contains(ids, entry.ID) })
 	if err != nil {
-		return registry.Status{}, fmt.Errorf("read loop %s of the run before: %w", found[0].Name, err)
+		return nil, err
 	}
-	return loop.ViewOf(found[0]).Found, nil
+	for i, id := range ids {
+		at := slices.IndexFunc(found, func(s registry.Status) bool { return s.ID == id && !s.Gone && (i == len(ids)-1 || s.Live.Alive) })
+		if at < 0 {
+			continue
+		}
+		loop, err := projector.Load(found[at].Dir)
+		if err != nil {
+			return nil, fmt.Errorf("read loop %s of the run before: %w", found[at].Name, err)
+		}
+		there = append(there, loop.ViewOf(found[at]).Found)
+	}
+	return there, nil
+}
+
+// counts is the loop of the run before: the last one that is alive, else the last one. One that
+// waited for its turn may be gone while that before it runs.
+func counts(there []registry.Status) (last registry.Status) {
+	for _, loop := range there {
+		if loop.Live.Alive || !last.Live.Alive {
+			last = loop
+		}
+	}
+	return last
 }
 
 // run does what was decided, and records it before and after.
