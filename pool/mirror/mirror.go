@@ -73,7 +73,7 @@ type Mirror struct {
 
 	mu      sync.Mutex
 	loops   map[string]*loop // by folder
-	ids     map[string]*loop
+	ids     map[owned]*loop
 	said    map[string]string // by folder, the last
 	queue   []*loop           // that are due
 	working int               // goroutines
@@ -90,7 +90,7 @@ func New(opt Options) *Mirror {
 	}
 	return &Mirror{
 		opt: opt, store: patient{opt.Store}, beat: live.Cell{Key: keys.Beat(opt.Host)}, changed: make(chan struct{}, 1),
-		loops: map[string]*loop{}, ids: map[string]*loop{}, said: map[string]string{},
+		loops: map[string]*loop{}, ids: map[owned]*loop{}, said: map[string]string{},
 	}
 }
 
@@ -282,14 +282,22 @@ func (m *Mirror) kick(which func(*loop) bool, after time.Duration) {
 	}
 }
 
+// owned is a loop under one epoch. A loop that comes back to this host has two folders here, and
+// the one of the earlier epoch is fenced.
+type owned struct {
+	id    string
+	epoch uint64
+}
+
 // claimID gives an ID to a loop, and returns the folder of another loop that has it.
 func (m *Mirror) claimID(id string, l *loop) (other string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if has := m.ids[id]; has != nil && has != l {
+	key := owned{id, l.epoch}
+	if has := m.ids[key]; has != nil && has != l {
 		return has.dir
 	}
-	m.ids[id], l.id = l, id
+	m.ids[key], l.id = l, id
 	return ""
 }
 
@@ -298,8 +306,8 @@ func (m *Mirror) forget(l *loop) {
 	if m.loops[l.dir] == l {
 		delete(m.loops, l.dir)
 	}
-	if m.ids[l.id] == l {
-		delete(m.ids, l.id)
+	if key := (owned{l.id, l.epoch}); m.ids[key] == l {
+		delete(m.ids, key)
 	}
 	if l.folder != nil {
 		l.folder.Close()
