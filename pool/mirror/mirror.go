@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -222,6 +223,7 @@ func (m *Mirror) lookAt(ctx context.Context, l *loop) error {
 	_, isGap := errors.AsType[*gapError](err)
 	switch {
 	case errors.Is(err, errRemoved):
+		l.due = now.Add(never)
 		m.forget(l)
 	case err == nil && l.more:
 		l.due, l.fails = now, 0
@@ -329,7 +331,8 @@ func (m *Mirror) findLoops() {
 		f := found{entry: e}
 		f.member, f.err = readMembership(e.Dir)
 		if errors.Is(f.err, fs.ErrNotExist) && m.opt.All {
-			f.member, f.err = membership{Epoch: 1, Host: m.opt.Host}, nil
+			f.member = membership{Epoch: 1, Host: m.opt.Host}
+			_, f.err = os.Stat(e.Dir) // the entry of a removed loop may stay
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -613,3 +613,20 @@ func TestReturnedLoopIsTended(t *testing.T) {
 		t.Error("the loop that came back is fenced")
 	}
 }
+
+// The registry still has the loops of a folder that a person has removed.
+func TestRemovedProjectIsSkipped(t *testing.T) {
+	h := newHost(t)
+	project := h.Repository(agent)
+	h.loop(project, "one")
+	if err := os.RemoveAll(project); err != nil {
+		t.Fatal(err)
+	}
+	opt := h.options(h.store)
+	opt.All = true
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if err := mirror.New(opt).Once(ctx); err != nil {
+		t.Errorf("%.300v", err)
+	}
+}
