@@ -630,3 +630,40 @@ func TestRemovedProjectIsSkipped(t *testing.T) {
 		t.Errorf("%.300v", err)
 	}
 }
+
+// A refusing store takes no blob once a log has begun.
+type refusing struct {
+	store.Store
+	first string // chunk
+}
+
+func (r refusing) PutIfAbsent(ctx context.Context, key string, value []byte) (store.Revision, error) {
+	if _, err := r.Get(ctx, r.first); err == nil && strings.Contains(key, "/blob/") {
+		return "", errors.New("no space")
+	}
+	return r.Store.PutIfAbsent(ctx, key, value)
+}
+
+// What cannot be sealed keeps no loop from being fenced.
+func TestUnsealedLoopIsFenced(t *testing.T) {
+	h := newHost(t)
+	project := h.Repository(agent + `seq 10000 > task.md`)
+	h.Write(filepath.Join(project, "task.md"), strings.Repeat("do it ", 8000))
+	h.Run(project, "ralph", "run", "--name", "one", "-f", "task.md", "--agent", "./agent.sh", "--protocol", "text", "--set", "restart.delay=1ms")
+	folder := h.join(filepath.Join(project, ".ralph", "one"), 1)
+	id := idOf(t, folder)
+	m := mirror.New(h.options(refusing{h.store, keys.Chunk(id, 0)}))
+	if err := m.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no space") {
+		t.Fatalf("all of it is in the log: %v", err)
+	}
+	claim := h.takeOver(id, "kiln")
+	if err := m.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no space") {
+		t.Fatalf("it was sealed: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(folder, "moved.json")); err != nil {
+		t.Error(err)
+	}
+	if tail, _, _ := logOf(t, h.store, id); tail != claim {
+		t.Errorf("the log ends with %+v, and not with the claim %+v", tail, claim)
+	}
+}
