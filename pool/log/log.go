@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
@@ -246,20 +245,15 @@ func (r *Reader) lastBefore(ctx context.Context, n uint64) (last event.Seq, know
 // Loops yields the IDs of all loops of which the store has something.
 func Loops(ctx context.Context, s store.Store) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for after := ""; ; {
-			loop := ""
-			for key, err := range s.List(ctx, keys.Loops, after) {
-				if err != nil {
-					yield("", fmt.Errorf("list the loops: %w", err))
-					return
-				}
-				loop, _, _ = strings.Cut(strings.TrimPrefix(key, keys.Loops), "/")
-				break
-			}
-			if loop == "" || !yield(loop, nil) {
+		all, err := store.Names(ctx, s, keys.Loops, keys.AfterLoop)
+		if err != nil {
+			yield("", fmt.Errorf("list the loops: %w", err))
+			return
+		}
+		for _, loop := range all {
+			if !yield(loop, nil) {
 				return
 			}
-			after = keys.AfterLoop(loop)
 		}
 	}
 }

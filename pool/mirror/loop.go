@@ -258,10 +258,27 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 			return from.err
 		}
 		if err := m.do(ctx, l, step, p); err != nil {
+			if step.Do == decide.Seal {
+				err = errors.Join(err, m.ask(ctx, l))
+			}
 			return err
 		}
 		l.acted = now
 		answered = answered || step.Do == decide.Read || step.Do == decide.Put
+	}
+}
+
+// ask reads whose the loop is, and fences one of another host: it also has to end here if what it
+// has written cannot be sealed.
+func (m *Mirror) ask(ctx context.Context, l *loop) error {
+	for due := true; ; due = false {
+		step := l.log.Next(decide.Journal{Last: l.log.Tail().Last, Due: due})
+		if step.Do == decide.Wait {
+			return nil
+		}
+		if err := m.do(ctx, l, step, piece{}); err != nil {
+			return err
+		}
 	}
 }
 

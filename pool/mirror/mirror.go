@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -73,7 +74,7 @@ type Mirror struct {
 
 	mu      sync.Mutex
 	loops   map[string]*loop // by folder
-	ids     map[string]*loop
+	ids     map[owned]*loop
 	said    map[string]string // by folder, the last
 	queue   []*loop           // that are due
 	working int               // goroutines
@@ -90,7 +91,7 @@ func New(opt Options) *Mirror {
 	}
 	return &Mirror{
 		opt: opt, store: patient{opt.Store}, beat: live.Cell{Key: keys.Beat(opt.Host)}, changed: make(chan struct{}, 1),
-		loops: map[string]*loop{}, ids: map[string]*loop{}, said: map[string]string{},
+		loops: map[string]*loop{}, ids: map[owned]*loop{}, said: map[string]string{},
 	}
 }
 
@@ -223,6 +224,7 @@ func (m *Mirror) lookAt(ctx context.Context, l *loop) error {
 	_, isGap := errors.AsType[*gapError](err)
 	switch {
 	case errors.Is(err, errRemoved):
+		l.due = now.Add(never)
 		m.forget(l)
 	case err == nil && l.more:
 		l.due, l.fails = now, 0
@@ -283,14 +285,22 @@ func (m *Mirror) kick(which func(*loop) bool, after time.Duration) {
 	}
 }
 
+// owned is a loop under one epoch. A loop that comes back to this host has two folders here, and
+// the one of the earlier epoch is fenced.
+type owned struct {
+	id    string
+	epoch uint64
+}
+
 // claimID gives an ID to a loop, and returns the folder of another loop that has it.
 func (m *Mirror) claimID(id string, l *loop) (other string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if has := m.ids[id]; has != nil && has != l {
+	key := owned{id, l.epoch}
+	if has := m.ids[key]; has != nil && has != l {
 		return has.dir
 	}
-	m.ids[id], l.id = l, id
+	m.ids[key], l.id = l, id
 	return ""
 }
 
@@ -299,8 +309,8 @@ func (m *Mirror) forget(l *loop) {
 	if m.loops[l.dir] == l {
 		delete(m.loops, l.dir)
 	}
-	if m.ids[l.id] == l {
-		delete(m.ids, l.id)
+	if key := (owned{l.id, l.epoch}); m.ids[key] == l {
+		delete(m.ids, key)
 	}
 	if l.folder != nil {
 		l.folder.Close()
@@ -322,7 +332,8 @@ func (m *Mirror) findLoops() {
 		f := found{entry: e}
 		f.member, f.err = readMembership(e.Dir)
 		if errors.Is(f.err, fs.ErrNotExist) && m.opt.All {
-			f.member, f.err = membership{Epoch: 1, Host: m.opt.Host}, nil
+			f.member = membership{Epoch: 1, Host: m.opt.Host}
+			_, f.err = os.Stat(e.Dir) // the entry of a removed loop may stay
 		}
 		mu.Lock()
 		defer mu.Unlock()

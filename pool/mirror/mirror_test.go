@@ -31,6 +31,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/store/dir"
 	"github.com/ralph-loop/ralph/pool/store/parts"
 	"github.com/ralph-loop/ralph/pool/tree"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 func TestMain(m *testing.M) {
@@ -565,5 +566,104 @@ func (h *host) wantOutcome(loop, id string, want command.Outcome) {
 	var c command.Command
 	if err := json.Unmarshal(entry.Value, &c); err != nil || c.Outcome != want || (c.Why != "") != (want == command.Rejected) {
 		h.t.Errorf("command %s: %s: %v; want %q", id, entry.Value, err, want)
+	}
+}
+
+// A loop that comes back to its first host has a second folder there, which is tended, also if a
+// mirror begins then; the first one stays fenced.
+func TestReturnedLoopIsTended(t *testing.T) {
+	h := newHost(t)
+	project := h.Repository(agent)
+	folder := h.loop(project, "one")
+	id := idOf(t, folder)
+	m := mirror.New(h.options(h.store))
+	if err := m.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file, other := filepath.Join(h.Dir, "one.ralph"), filepath.Join(h.Dir, "other")
+	h.Run(project, "ralph", "export", "one", "-o", file)
+	h.takeOver(id, "kiln")
+	if err := m.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.takeOver(id, "mill")
+	h.Run(h.Dir, "ralph", "import", file, "--into", other, "--epoch", "3", "--host", "mill", "--from", "kiln")
+	back := filepath.Join(other, ".ralph", "one")
+	entry := registry.Entry{Name: "one", Dir: back, Project: other, ID: id, Agent: "custom", Started: time.Now().UTC().Truncate(time.Microsecond)}
+	if err := registry.Put(h.Home, entry); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*mirror.Mirror{m, mirror.New(h.options(h.store))} {
+		sent, err := command.Send(t.Context(), h.store, id, "mill", 3, inbox.Command{Kind: inbox.FollowUp, From: "cli:ada@kiln", Text: "look"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Once(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got, err := inbox.Dropped(back); err != nil || !slices.ContainsFunc(got, func(c inbox.Command) bool { return c.ID == sent }) {
+			t.Errorf("the inbox has %+v: %v", got, err)
+			break
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(folder, "moved.json")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(back, "moved.json")); err == nil {
+		t.Error("the loop that came back is fenced")
+	}
+}
+
+// The registry still has the loops of a folder that a person has removed.
+func TestRemovedProjectIsSkipped(t *testing.T) {
+	h := newHost(t)
+	project := h.Repository(agent)
+	h.loop(project, "one")
+	if err := os.RemoveAll(project); err != nil {
+		t.Fatal(err)
+	}
+	opt := h.options(h.store)
+	opt.All = true
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if err := mirror.New(opt).Once(ctx); err != nil {
+		t.Errorf("%.300v", err)
+	}
+}
+
+// A refusing store takes no blob once a log has begun.
+type refusing struct {
+	store.Store
+	first string // chunk
+}
+
+func (r refusing) PutIfAbsent(ctx context.Context, key string, value []byte) (store.Revision, error) {
+	if _, err := r.Get(ctx, r.first); err == nil && strings.Contains(key, "/blob/") {
+		return "", errors.New("no space")
+	}
+	return r.Store.PutIfAbsent(ctx, key, value)
+}
+
+// What cannot be sealed keeps no loop from being fenced.
+func TestUnsealedLoopIsFenced(t *testing.T) {
+	h := newHost(t)
+	project := h.Repository(agent + `seq 10000 > task.md`)
+	h.Write(filepath.Join(project, "task.md"), strings.Repeat("do it ", 8000))
+	h.Run(project, "ralph", "run", "--name", "one", "-f", "task.md", "--agent", "./agent.sh", "--protocol", "text", "--set", "restart.delay=1ms")
+	folder := h.join(filepath.Join(project, ".ralph", "one"), 1)
+	id := idOf(t, folder)
+	m := mirror.New(h.options(refusing{h.store, keys.Chunk(id, 0)}))
+	if err := m.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no space") {
+		t.Fatalf("all of it is in the log: %v", err)
+	}
+	claim := h.takeOver(id, "kiln")
+	if err := m.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no space") {
+		t.Fatalf("it was sealed: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(folder, "moved.json")); err != nil {
+		t.Error(err)
+	}
+	if tail, _, _ := logOf(t, h.store, id); tail != claim {
+		t.Errorf("the log ends with %+v, and not with the claim %+v", tail, claim)
 	}
 }

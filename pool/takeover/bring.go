@@ -102,6 +102,10 @@ func (t *taking) start(ctx context.Context) error {
 		t.Running = live.Alive
 		return err
 	}
+	if ended := t.view.Ended; ended != nil {
+		t.say("it has ended meanwhile (%s), and is not resumed: its folder is %s", ended.Reason, t.folder())
+		return nil
+	}
 	args := []string{"start", t.files.Name, "--resume", "--detach", "--project", t.project()}
 	if t.Trust {
 		args = append(args, "--trust")

@@ -241,6 +241,42 @@ func TestKilledTakeOverGoesOn(t *testing.T) {
 	}
 }
 
+// The host that was taken for dead stores the end of the loop just before the claim. The loop is on
+// the other host then, and does not begin again there.
+func TestEndedLoopIsNotResumed(t *testing.T) {
+	s := begin(t)
+	pool, err := dir.Open(s.pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.mill.Home, "fifo4")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", s.kiln.Home) // of the programs that it runs
+	t.Setenv("RALPH_HOME", s.kiln.Home)
+	into := filepath.Join(s.kiln.Dir, "demo")
+	got, err := takeover.Take(t.Context(), takeover.Options{
+		Store: pool, Host: "kiln", Home: s.kiln.Home, Loop: s.loop, Into: into, Now: true, Trust: true, Stderr: os.Stderr, Clock: time.Now,
+		Say: func(text string) {
+			if strings.HasPrefix(text, "claiming") {
+				s.mill.Run(s.project, "ralph", "start", "demo", "--resume", "--detach")
+				awaitEnd(t, filepath.Join(s.project, ".ralph", "demo"))
+				s.mill.Run(s.project, "ralph-pool", "mirror", "--all", "--once")
+			}
+		},
+	})
+	if err != nil || got.Epoch != 2 || got.Running {
+		t.Errorf("taken: %+v, %v", got, err)
+	}
+	loaded, err := projector.Load(filepath.Join(into, ".ralph", "demo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := loaded.View(); v.Status != "completed" {
+		t.Errorf("the loop is %s", v.Status)
+	}
+}
+
 // TestDamagedLogIsNotTaken shows that a loop is claimed only if all of its journal can be read, and
 // that a repair makes it so.
 func TestDamagedLogIsNotTaken(t *testing.T) {

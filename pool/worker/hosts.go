@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/keys"
@@ -86,30 +85,12 @@ func get(ctx context.Context, s store.Store, key string, v any) error {
 
 // hostNames returns all hosts that have ever written something.
 func hostNames(ctx context.Context, s store.Store) ([]string, error) {
-	return names(ctx, s, keys.Hosts, keys.AfterHost)
+	return store.Names(ctx, s, keys.Hosts, keys.AfterHost)
 }
 
-// LoopIDs returns all loops, in the order of their IDs. It lists once for each.
+// LoopIDs returns all loops, in the order of their IDs.
 func LoopIDs(ctx context.Context, s store.Store) ([]string, error) {
-	return names(ctx, s, keys.Loops, keys.AfterLoop)
-}
-
-// names returns what keys have after a prefix. after is greater than all keys of a name.
-func names(ctx context.Context, s store.Store, prefix string, after func(string) string) (all []string, err error) {
-	for from := ""; ; {
-		name := ""
-		for key, err := range s.List(ctx, prefix, from) {
-			if err != nil {
-				return nil, fmt.Errorf("list %s: %w", prefix, err)
-			}
-			name, _, _ = strings.Cut(strings.TrimPrefix(key, prefix), "/")
-			break
-		}
-		if name == "" {
-			return all, nil
-		}
-		all, from = append(all, name), after(name)
-	}
+	return store.Names(ctx, s, keys.Loops, keys.AfterLoop)
 }
 
 // beats has when the beat of each host was last seen to change, on this host's clock.

@@ -46,7 +46,7 @@ func Fence(e *cli.Env, s registry.Status, host string, epoch uint64, wait time.D
 	}
 	// Whatever ended the loop, and whatever that recorded: this makes sure.
 	err = launch.WithLock(s.Dir, func() error {
-		if err := k.sweep(s); err != nil {
+		if err := k.sweepHere(e, s); err != nil {
 			return err
 		}
 		return runner.Fence(s.Dir, event.LoopFenced{Host: host, Epoch: epoch}, e.Now())

@@ -3,6 +3,7 @@ package ending
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
@@ -32,6 +33,19 @@ func StopLeft(e *cli.Env, s registry.Status, now, asJSON bool) error {
 		return err
 	}
 	return k.print(e, asJSON)
+}
+
+// sweepHere is sweep for a loop that may have come back to this machine, into another folder. If it
+// runs there, what has its marks is that one's: its runner has ended what was left.
+func (k *endReport) sweepHere(e *cli.Env, s registry.Status) error {
+	same, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return s.ID != "" && entry.ID == s.ID && entry.Dir != s.Dir })
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(same, func(other registry.Status) bool { return other.Live.Alive }) {
+		return nil
+	}
+	return k.sweep(s)
 }
 
 // sweep ends the processes that an agent left. The caller holds the loop's lock.

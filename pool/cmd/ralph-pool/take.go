@@ -59,7 +59,11 @@ func (c *takeCommand) Run(ctx context.Context) error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(taken)
 	}
-	_, err = fmt.Printf("loop %s of %s runs in %s, under epoch %d\n", taken.Name, taken.From, taken.Project, taken.Epoch)
+	now := "runs"
+	if !taken.Running {
+		now = "has ended, and is"
+	}
+	_, err = fmt.Printf("loop %s of %s %s in %s, under epoch %d\n", taken.Name, taken.From, now, taken.Project, taken.Epoch)
 	return err
 }
 

@@ -29,10 +29,11 @@ func NewClaim(loop, host, nonce string, at time.Time) *Claim {
 	return &Claim{header: chunk.Header{Host: host, Nonce: nonce, At: at}, tail: Tail{Loop: loop}, reading: true}
 }
 
-// NewClaimAfter is [NewClaim] for a log that was read and verified up to its tail.
+// NewClaimAfter is [NewClaim] for a log that was read and verified up to its tail. A host that
+// claims the loop after that has it: the caller has decided about the host of the tail.
 func NewClaimAfter(tail Tail, host, nonce string, at time.Time) *Claim {
 	c := NewClaim(tail.Loop, host, nonce, at)
-	c.tail = tail
+	c.tail, c.rival = tail, tail.Epoch+1
 	return c
 }
 

@@ -171,6 +171,21 @@ func TestClaimFollowsAndLoses(t *testing.T) {
 	}
 }
 
+// Between its look at the log and its claim, a host watches the other one for half a minute.
+func TestLaterClaimLoses(t *testing.T) {
+	var l log
+	m := NewMirror("L", "a", 1, Tail{})
+	run(t, &l, m, "a", 2)
+	b, c := NewClaimAfter(m.Tail(), "b", "b", time.Time{}), NewClaimAfter(m.Tail(), "c", "c", time.Time{})
+	run(t, &l, m, "a", 4) // what the host still stores does not matter
+	if step := claimed(t, &l, b); step.Do != Won || step.Epoch != 2 {
+		t.Errorf("the first claim is %+v", step)
+	}
+	if step := claimed(t, &l, c); step.Do != Lost || step.Host != "b" || step.Epoch != 2 {
+		t.Errorf("the second claim is %+v", step)
+	}
+}
+
 func TestClaimFindsItsLostAnswer(t *testing.T) {
 	var l log
 	run(t, &l, NewMirror("L", "a", 1, Tail{}), "a", 2)
