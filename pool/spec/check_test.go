@@ -42,6 +42,8 @@ func TestHostileSpecificationsAreRefused(t *testing.T) {
 		"--agent has no value":                    func(s *spec.Spec) { s.Start = []string{"--agent"} },
 		"--tasks has no value":                    func(s *spec.Spec) { s.Start = []string{"--tasks=x"} },
 		`the setting "sandbox.mode" is not`:       func(s *spec.Spec) { s.Start = []string{"--set", "sandbox.mode=off"} },
+		"--sandbox=none is not allowed":           func(s *spec.Spec) { s.Start = []string{"--sandbox", "none"} },
+		"--sandbox={":                             func(s *spec.Spec) { s.Start = []string{`--sandbox={"mode":"bwrap","write":["/"]}`} },
 		"5000 arguments":                          func(s *spec.Spec) { s.Start = make([]string, 5000) },
 		"is no name of label":                     func(s *spec.Spec) { s.Labels = []string{"a/b"} },
 		"is no name of account":                   func(s *spec.Spec) { s.Account, s.Budget = "../a", 1 },
