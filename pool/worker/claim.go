@@ -133,12 +133,22 @@ func (w *Worker) wanted(held queue.Holder) bool {
 		return true
 	}
 	s, err := spec.Decode(held.Record)
-	if err != nil || s.Verify() != nil || !w.hasLabels(s.Labels) {
-		return false
+	return err == nil && w.trusts(s) == nil && w.hasLabels(s.Labels)
+}
+
+// trusts refuses a specification that no key has signed which this host trusts.
+func (w *Worker) trusts(s spec.Spec) error {
+	if err := s.Verify(); err != nil {
+		return err
 	}
 	trusted, err := trust.Trusted(w.Home)
-	_, known := trusted[s.Key]
-	return err == nil && known
+	if err != nil {
+		return err
+	}
+	if _, known := trusted[s.Key]; !known {
+		return fmt.Errorf("this host does not trust key %s", s.Key)
+	}
+	return nil
 }
 
 // noteDamage says that the record of a loop cannot be read.

@@ -149,9 +149,9 @@ func (w *Worker) begin(ctx context.Context, id string) (finished string, err err
 	if held.Begun {
 		return "its folder is gone", w.settle(ctx, id, nil)
 	}
-	s, err := spec.Decode(held.Record)
+	s, err := w.specified(*r)
 	if err != nil {
-		return "", fmt.Errorf("%w: its specification is damaged: %w", errGivenUp, err)
+		return "", fmt.Errorf("%w: %w", errGivenUp, err)
 	}
 	w.show(ctx, id, "prepared on "+w.Host)
 	project, err := w.checkout(ctx, s, held.Epoch)
@@ -159,6 +159,19 @@ func (w *Worker) begin(ctx context.Context, id string) (finished string, err err
 		return "", err
 	}
 	return "", w.start(ctx, s, project, held.Epoch)
+}
+
+// specified is what this host has claimed, as its own record has it: what the store has may have
+// been replaced since. Trust may have been withdrawn.
+func (w *Worker) specified(r record) (s spec.Spec, err error) {
+	s, err = spec.Decode(r.Record)
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("its specification is damaged: %w", err)
+	case s.ID != r.Loop:
+		return s, fmt.Errorf("its specification is that of loop %s", s.ID)
+	}
+	return s, w.trusts(s)
 }
 
 // claimAgain makes a claim whose answer is not known, or that was never sent.
