@@ -1,6 +1,15 @@
 package worker
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// BoundGit lets a call of git take at most so long.
+func BoundGit(d time.Duration) (before time.Duration) {
+	before, gitTime = gitTime, d
+	return before
+}
 
 // Round does what there is to do now.
 func (w *Worker) Round(ctx context.Context) error { return w.round(ctx, true) }
