@@ -59,7 +59,7 @@ func (w *Worker) follow(ctx context.Context, id string) {
 
 // giveUp says that a loop does not run, and frees what is reserved for it.
 func (w *Worker) giveUp(ctx context.Context, id, why string) {
-	w.show(ctx, id, why)
+	w.show(ctx, id, why, true)
 	cost := new(float64)
 	if found, err := w.find(id); err != nil || found != nil {
 		return // 'ralph start --resume' continues it
@@ -153,7 +153,7 @@ func (w *Worker) begin(ctx context.Context, id string) (finished string, err err
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errGivenUp, err)
 	}
-	w.show(ctx, id, "prepared on "+w.Host)
+	w.show(ctx, id, "prepared on "+w.Host, false)
 	project, err := w.checkout(ctx, s, held.Epoch)
 	if err != nil {
 		return "", err

@@ -392,7 +392,7 @@ func TestRefusedStartIsGivenUp(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	v, err := w.store.Get(t.Context(), keys.View(bad.ID))
-	if err != nil || !strings.Contains(string(v.Value), "given up") {
+	if err != nil || !strings.Contains(string(v.Value), "given up") || !strings.Contains(string(v.Value), `"givenUp":true`) {
 		t.Errorf("%s, %v", v.Value, err)
 	}
 	a, err := queue.ReadAccount(t.Context(), w.store, "team")
