@@ -107,9 +107,47 @@ func (w *Worker) step(ctx context.Context, id string) (finished string, seq even
 		w.Say("%s: %s", found.Name, v.State)
 		return "ended", seq, w.settle(ctx, id, v.Cost)
 	}
+	if err := w.rest(ctx, id); err != nil {
+		return "", seq, err
+	}
 	w.Say("%s: its runner died, and it is resumed", found.Name)
 	_, err = w.starter().Resume(ctx, *found)
 	return "", seq, w.refusal(id, err)
+}
+
+// A death is that of a runner.
+type death struct {
+	resumed time.Time // when the runner was begun
+	quick   int       // how many lived less than brief, one after the other
+}
+
+// brief is how long a runner lives that ends as soon as it was begun.
+const brief = time.Minute
+
+// restTime is the first pause before a loop is resumed whose runner lived so briefly.
+var restTime = time.Second
+
+// rest waits before a loop is resumed, longer each time that its runner has lived briefly, and gives
+// the loop up at last: each runner begins an agent, which costs money.
+func (w *Worker) rest(ctx context.Context, id string) error {
+	w.mu.Lock()
+	d := w.deaths[id]
+	w.mu.Unlock()
+	d.quick++
+	if time.Since(d.resumed) >= brief {
+		d.quick = 0
+	}
+	if d.quick == maxFailures {
+		return fmt.Errorf("%w: %d runners have died, each within %v", errGivenUp, d.quick, brief)
+	}
+	if d.quick > 0 {
+		pause(ctx, restTime<<min(d.quick-1, 6))
+	}
+	d.resumed = time.Now()
+	w.mu.Lock()
+	w.deaths[id] = d
+	w.mu.Unlock()
+	return ctx.Err()
 }
 
 // find returns a loop of this host; nil if it has not begun here.

@@ -379,6 +379,25 @@ func TestDrainedHostClaimsNothing(t *testing.T) {
 	w.eachOnce()
 }
 
+func TestDyingRunnersAreGivenUp(t *testing.T) {
+	w := worker.New(worker.Options{})
+	begun := time.Now()
+	for n := range 10 {
+		if err := w.Rest(t.Context(), "one", time.Millisecond); err != nil {
+			t.Fatalf("runner %d: %v", n, err)
+		}
+	}
+	if time.Since(begun) < 200*time.Millisecond {
+		t.Errorf("10 runners in %v", time.Since(begun))
+	}
+	if err := w.Rest(t.Context(), "one", time.Millisecond); err == nil || !strings.Contains(err.Error(), "10 runners have died") {
+		t.Error(err)
+	}
+	if err := w.Rest(t.Context(), "two", time.Millisecond); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRefusedStartIsGivenUp(t *testing.T) {
 	w := newWorld(t, "")
 	o := w.options(w.host("mill"), "mill")
