@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
@@ -76,6 +78,12 @@ func (w *Worker) step(ctx context.Context, id string) (finished string, seq even
 	if err != nil {
 		return "", 0, err
 	}
+	if found != nil && neverBegan(*found) {
+		if err := registry.Remove(w.Home, found.Project, found.Name); err != nil {
+			return "", 0, err
+		}
+		found = nil
+	}
 	if found == nil {
 		finished, err = w.begin(ctx, id)
 		return finished, 0, err
@@ -113,6 +121,23 @@ func (w *Worker) step(ctx context.Context, id string) (finished string, seq even
 	w.Say("%s: its runner died, and it is resumed", found.Name)
 	_, err = w.starter().Resume(ctx, *found)
 	return "", seq, w.refusal(id, err)
+}
+
+// neverBegan reports whether a loop's runner was killed after it had entered the loop in the
+// registry, and before its journal said that it began: it cannot be resumed.
+func neverBegan(s registry.Status) bool {
+	if s.Live.Alive || s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(s.Dir, "journal")); err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	for e, err := range journal.Read(s.Dir, journal.ReadOptions{}) {
+		if err != nil || e.Type == event.TypeLoopStarted || e.Seq > 2 {
+			return false
+		}
+	}
+	return true
 }
 
 // A death is that of a runner.

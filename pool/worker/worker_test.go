@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/worker"
 	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // runUntil runs workers until so many loops have completed.
@@ -375,6 +376,24 @@ func TestDrainedHostClaimsNothing(t *testing.T) {
 			t.Errorf("draining %t: %+v, %v", on, held, err)
 		}
 		c.now = c.now.Add(time.Minute)
+	}
+	w.eachOnce()
+}
+
+// TestRunnerDiedBeforeItsJournal lets a runner die when the registry has its loop.
+func TestRunnerDiedBeforeItsJournal(t *testing.T) {
+	w := newWorld(t, "")
+	h := w.host("mill")
+	sp := w.submit("one", nil)
+	work := filepath.Join(h.Home, "pool", "loops", sp.ID, "work")
+	h.Run(h.Dir, "git", "clone", "-q", w.repository, work)
+	folder := filepath.Join(work, ".ralph", "one")
+	h.Write(filepath.Join(folder, "run.lock"), "")
+	if err := registry.Put(h.Home, registry.Entry{Name: "one", Dir: folder, Project: work, ID: sp.ID, PID: 1, Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.New(w.options(h, "mill")).Run(t.Context()); err != nil {
+		t.Error(err)
 	}
 	w.eachOnce()
 }
