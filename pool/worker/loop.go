@@ -152,8 +152,8 @@ const brief = time.Minute
 // restTime is the first pause before a loop is resumed whose runner lived so briefly.
 var restTime = time.Second
 
-// rest waits before a loop is resumed, longer each time that its runner has lived briefly, and gives
-// the loop up at last: each runner begins an agent, which costs money.
+// rest waits before a loop is resumed, longer each time that its runner has lived briefly, and
+// gives the loop up at last: each runner begins an agent, which costs money.
 func (w *Worker) rest(ctx context.Context, id string) error {
 	w.mu.Lock()
 	d := w.deaths[id]
