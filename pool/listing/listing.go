@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -150,6 +151,10 @@ func loop(ctx context.Context, s store.Store, id string, reports []worker.Report
 // claimed fills in what the claim says, while no host says more.
 func (r *Row) claimed(ctx context.Context, s store.Store) error {
 	held, err := queue.Hold(ctx, s, r.ID)
+	if errors.Is(err, queue.ErrDamaged) { // of this loop, and the others can be listed
+		r.State, r.Group, r.Why = "damaged", projector.NeedsYou, fmt.Sprintf("%v: 'ralph pool check' says more", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,23 @@ func TestQueueAndLoopsAreSorted(t *testing.T) {
 	}
 }
 
+func TestDamagedLoopHidesNoOther(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	submit(t, s, "works", 0, "kiln", projector.Working)
+	id := "01JD0000000000000000000009"
+	if _, err := s.PutIfAbsent(t.Context(), keys.Chunk(id, 0), []byte("no chunk")); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := listing.Read(t.Context(), s)
+	if err != nil || len(rows) != 2 || rows[0].ID != id || rows[0].State != "damaged" || rows[1].Name != "works" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 func TestNameMeansLiveLoop(t *testing.T) {
 	rows := []listing.Row{
 		{ID: "1", Name: "one", Group: projector.Over}, {ID: "2", Name: "one", Group: projector.Working}, {ID: "3", Name: "two"}, {ID: "4", Name: "two"},

@@ -35,6 +35,8 @@ type View struct {
 	Host    string          `json:"host"`
 	At      time.Time       `json:"at"`
 	View    *projector.View `json:"view"`
+	// GivenUp says that its host could not begin it, and tries no more.
+	GivenUp bool `json:"givenUp,omitempty"`
 }
 
 // A Cell is a key that one host at a time writes. It remembers the revision of its last write.

@@ -110,6 +110,9 @@ func (h *Holder) add(c chunk.Header, lines []byte) {
 	}
 }
 
+// ErrDamaged is the error of a log that cannot be understood.
+var ErrDamaged = errors.New("its log is damaged, or a newer ralph wrote it")
+
 // Hold reads who has a loop that may not have begun. It reads chunks until one has events.
 func Hold(ctx context.Context, s store.Store, loop string) (held Holder, err error) {
 	tail := decide.Tail{Loop: loop}
@@ -126,7 +129,7 @@ func Hold(ctx context.Context, s store.Store, loop string) (held Holder, err err
 			tail, err = tail.Follow(h, chunk.Hash(entry.Value))
 		}
 		if err != nil {
-			return held, fmt.Errorf("read who has loop %s: %w", loop, err)
+			return held, fmt.Errorf("read who has loop %s: %w: %w", loop, ErrDamaged, err)
 		}
 		held.add(h, lines)
 	}

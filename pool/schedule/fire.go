@@ -194,7 +194,7 @@ func (f *Firer) Judge(ctx context.Context, sp spec.Spec, now time.Time) (why str
 
 // before is what the pool knows of the loop of a run.
 type before struct {
-	alive   bool // it waits in the queue, or a host has it and it has not ended
+	alive   bool // it waits in the queue, or a host has it, and it has neither ended nor been given up
 	claimed bool
 	host    string
 	epoch   uint64
@@ -220,7 +220,7 @@ func inspect(ctx context.Context, s store.Store, id string) (b before, err error
 	if err != nil {
 		return b, fmt.Errorf("read what loop %s does: %w", id, err)
 	}
-	b.alive = v.View == nil || v.Loop != id || !v.View.Status.Ended()
+	b.alive = v.View == nil || v.Loop != id || !v.View.Status.Ended() && !v.GivenUp
 	return b, nil
 }
 

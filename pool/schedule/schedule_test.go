@@ -216,6 +216,21 @@ func TestOverlapOverHosts(t *testing.T) {
 	}
 }
 
+// TestRunAfterOneGivenUp shows that one night without a network is not the end of a schedule.
+func TestRunAfterOneGivenUp(t *testing.T) {
+	s, made := pool(t, schedule.Skip)
+	first := fire(t, s, made.Add(time.Hour))[0].ID
+	claim(t, s, first)
+	cell := live.Cell{Key: keys.View(first)}
+	v := live.View{Version: 1, Loop: first, Epoch: 1, Host: "mill", View: &projector.View{}, GivenUp: true}
+	if err := cell.Put(t.Context(), s, 1, v); err != nil {
+		t.Fatal(err)
+	}
+	if runs := fire(t, s, made.Add(2*time.Hour)); len(runs) != 2 || runs[1].Outcome != schedule.Submitted {
+		t.Errorf("%+v", runs)
+	}
+}
+
 // TestRunIsSeenAfterCursor fires a time before which later specifications were claimed.
 func TestRunIsSeenAfterCursor(t *testing.T) {
 	s, made := pool(t, schedule.Skip)

@@ -123,6 +123,7 @@ func checkWords(kind string, all []string) error {
 
 var (
 	helper = regexp.MustCompile(`^[A-Za-z0-9_+.-]*::`)
+	token  = regexp.MustCompile(`^(gh[opsur]_|github_pat_|glpat-)|^.{40}`) // as a user, without a password
 	short  = regexp.MustCompile(`^([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^-:]`)
 )
 
@@ -156,6 +157,9 @@ func CheckRepository(address string) error {
 			"leave it out, each host uses its own credentials", u.Hostname())
 	}
 	switch {
+	case strings.HasPrefix(u.Scheme, "http") && token.MatchString(u.User.Username()):
+		return fmt.Errorf("the repository at %.80q has a token in its address, which every host of the pool could read: "+
+			"leave it out, each host uses its own credentials", u.Hostname())
 	case !slices.Contains([]string{"https", "http", "ssh", "git", "file"}, u.Scheme):
 		return refused("has a scheme that is none of https, http, ssh, git and file")
 	case strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User.Username(), "-"):

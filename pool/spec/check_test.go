@@ -25,6 +25,7 @@ func TestHostileSpecificationsAreRefused(t *testing.T) {
 		"neither a URL":                           func(s *spec.Spec) { s.Repository = "../other" },
 		"a control character":                     func(s *spec.Spec) { s.Repository = "https://git.example.com/a\nb" },
 		"has a password":                          func(s *spec.Spec) { s.Repository = "https://ada:secret@git.example.com/a" },
+		"has a token":                             func(s *spec.Spec) { s.Repository = "https://ghp_x9@git.example.com/a" },
 		"0 bytes: 1 to":                           func(s *spec.Spec) { s.Repository = "" },
 		`loop name "../x"`:                        func(s *spec.Spec) { s.Name = "../x" },
 		`loop name "a/b"`:                         func(s *spec.Spec) { s.Name = "a/b" },
@@ -42,6 +43,8 @@ func TestHostileSpecificationsAreRefused(t *testing.T) {
 		"--agent has no value":                    func(s *spec.Spec) { s.Start = []string{"--agent"} },
 		"--tasks has no value":                    func(s *spec.Spec) { s.Start = []string{"--tasks=x"} },
 		`the setting "sandbox.mode" is not`:       func(s *spec.Spec) { s.Start = []string{"--set", "sandbox.mode=off"} },
+		"--sandbox=none is not allowed":           func(s *spec.Spec) { s.Start = []string{"--sandbox", "none"} },
+		"--sandbox={":                             func(s *spec.Spec) { s.Start = []string{`--sandbox={"mode":"bwrap","write":["/"]}`} },
 		"5000 arguments":                          func(s *spec.Spec) { s.Start = make([]string, 5000) },
 		"is no name of label":                     func(s *spec.Spec) { s.Labels = []string{"a/b"} },
 		"is no name of account":                   func(s *spec.Spec) { s.Account, s.Budget = "../a", 1 },
@@ -63,6 +66,7 @@ func TestHostileSpecificationsAreRefused(t *testing.T) {
 func TestOrdinaryRepositories(t *testing.T) {
 	for _, address := range []string{
 		"https://git.example.com/team/app.git", "ssh://git@[::1]:2222/app", "git@git.example.com:app", "host:app", "/srv/git/app.git", "file:///srv/app",
+		"https://ada.lovelace@git.example.com/app",
 	} {
 		s := valid()
 		s.Repository = address

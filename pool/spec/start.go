@@ -15,6 +15,10 @@ var options = map[string]bool{
 	"--set": true, "--tasks": false, "--skip-review": false, "--review-cap": true, "--sandbox": true, "--anyway": false, "--follow-pr": false,
 }
 
+// isOwn reports whether only a host may give this value of --sandbox: it does without one, or has
+// all settings of one.
+func isOwn(mode string) bool { return mode == "none" || strings.ContainsRune(mode, '{') }
+
 // hosts are the settings, and beginnings of settings, that only a host decides.
 var hosts = []string{"sandbox", "guard", "pool", "trust"}
 
@@ -55,6 +59,9 @@ func Flags(args []string) (flags []string, err error) {
 			if first, _, _ := strings.Cut(key, "."); slices.Contains(hosts, first) {
 				return nil, fmt.Errorf("the setting %.80q is not allowed: a host decides it", key)
 			}
+		}
+		if name == "--sandbox" && isOwn(value) {
+			return nil, fmt.Errorf("--sandbox=%.80s is not allowed: a host decides it", value)
 		}
 		flags = append(flags, name+"="+value)
 	}

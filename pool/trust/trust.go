@@ -107,11 +107,20 @@ func Add(home, key, name string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return fmt.Errorf("trust a key: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(home, "pool.trust"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	path := filepath.Join(home, "pool.trust")
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("trust a key: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("trust a key: %w", err)
 	}
-	_, err = f.WriteString(key + " " + strings.Join(strings.Fields(name), " ") + "\n")
+	begin := "" // of a line, also after one that a person has written without an end
+	if len(before) > 0 && before[len(before)-1] != '\n' {
+		begin = "\n"
+	}
+	_, err = f.WriteString(begin + key + " " + strings.Join(strings.Fields(name), " ") + "\n")
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("trust a key: %w", err)
 	}

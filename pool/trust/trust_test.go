@@ -41,6 +41,20 @@ func TestDamagedKeyIsNotReplaced(t *testing.T) {
 	}
 }
 
+func TestKeyAfterUnendedLine(t *testing.T) {
+	home := t.TempDir()
+	first, second := strings.Repeat("0a", 32), strings.Repeat("0b", 32)
+	if err := os.WriteFile(filepath.Join(home, "pool.trust"), []byte(first+" ada"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := trust.Add(home, second, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := trust.Trusted(home); err != nil || len(all) != 2 || all[first] != "ada" || all[second] != "bob" {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
 func TestTrustedKeys(t *testing.T) {
 	home := t.TempDir()
 	key := strings.Repeat("0a", 32)

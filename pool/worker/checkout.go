@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ralph-loop/ralph/pool/spec"
 )
@@ -62,7 +64,10 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 		return err
 	}
 	if _, err := git(ctx, "", "clone", "--quiet", "--local", "--branch="+branch, "--", copied, fresh); err != nil {
-		return fmt.Errorf("%w: %w", errGivenUp, err) // as when there is no such branch: the copy is here
+		if !hasBranch(ctx, copied, branch) {
+			err = fmt.Errorf("%w: %w", errGivenUp, err)
+		}
+		return err
 	}
 	if _, err := git(ctx, fresh, "remote", "set-url", "origin", s.Repository); err != nil {
 		return err
@@ -74,6 +79,18 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 		return err
 	}
 	return syncFolder(filepath.Dir(work))
+}
+
+// hasBranch reports whether a copy has a branch or tag, or cannot say it.
+func hasBranch(ctx context.Context, copied, name string) bool {
+	for _, kind := range []string{"heads/", "tags/"} {
+		_, err := git(ctx, copied, "rev-parse", "--verify", "--quiet", "refs/"+kind+name)
+		exited, ok := errors.AsType[*exec.ExitError](err)
+		if err == nil || !ok || exited.ExitCode() != 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // defaultBranch is the one that the remote has checked out now.
@@ -119,14 +136,21 @@ func (w *Worker) download(ctx context.Context, repository string) (string, error
 	return copied, os.Rename(fresh, copied)
 }
 
+// gitTime bounds one call of git: a server that does not answer may not keep a slot for ever.
+var gitTime = 2 * time.Hour
+
 // git runs git with the person's own settings and credentials. It has no prompt, and runs no helper
 // that an address names.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	var out, problem bytes.Buffer
+	ctx, cancel := context.WithTimeoutCause(ctx, gitTime, fmt.Errorf("it has not ended in %v", gitTime))
+	defer cancel()
 	command := exec.CommandContext(ctx, "git", append([]string{"-c", "protocol.ext.allow=never"}, args...)...)
 	command.Dir, command.Stdout, command.Stderr = dir, &out, &problem
 	command.Env = append(environ(""), "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
-	if err := command.Run(); err != nil {
+	command.WaitDelay = time.Second // what it has begun may live on, such as ssh's shared connection
+	if err := command.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		err = cmp.Or(context.Cause(ctx), err)
 		text := strings.TrimSpace(problem.String())
 		return "", fmt.Errorf("git %s: %w: %.1000s", args[0], err, text)
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,10 +86,17 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 			return "waits for " + id + " to be completed", nil
 		}
 	}
-	if s.Account != "" {
-		return queue.Reserve(ctx, w.Store, s.Account, s.ID, s.Budget)
+	if s.Account == "" {
+		return "", nil
 	}
-	return "", nil
+	held, err := queue.Hold(ctx, w.Store, s.ID)
+	switch {
+	case errors.Is(err, queue.ErrDamaged):
+		return fmt.Sprintf("refused by host %s: %v", w.Host, err), nil
+	case err != nil || held.Epoch > 0: // claimed or withdrawn, as the claim finds: nobody would settle it
+		return "", err
+	}
+	return queue.Reserve(ctx, w.Store, s.Account, s.ID, s.Budget)
 }
 
 // claim claims a specification. Its record comes first: after a kill it says whose the claim is.
@@ -104,7 +112,11 @@ func (w *Worker) claim(ctx context.Context, item *queue.Item) error {
 	}
 	w.reader.Claimed(item.ID)
 	if !held.Mine(r.Claim) {
-		return remove(w.Home, item.ID)
+		err := remove(w.Home, item.ID)
+		if held.Withdrawn && item.Spec.Account != "" {
+			err = errors.Join(err, queue.Settle(ctx, w.Store, item.Spec.Account, item.ID, new(float64)))
+		}
+		return err
 	}
 	w.Say("%s: claimed", item.Spec.Name)
 	w.tend(ctx, item.ID)
@@ -121,12 +133,22 @@ func (w *Worker) wanted(held queue.Holder) bool {
 		return true
 	}
 	s, err := spec.Decode(held.Record)
-	if err != nil || s.Verify() != nil || !w.hasLabels(s.Labels) {
-		return false
+	return err == nil && w.trusts(s) == nil && w.hasLabels(s.Labels)
+}
+
+// trusts refuses a specification that no key has signed which this host trusts.
+func (w *Worker) trusts(s spec.Spec) error {
+	if err := s.Verify(); err != nil {
+		return err
 	}
 	trusted, err := trust.Trusted(w.Home)
-	_, known := trusted[s.Key]
-	return err == nil && known
+	if err != nil {
+		return err
+	}
+	if _, known := trusted[s.Key]; !known {
+		return fmt.Errorf("this host does not trust key %s", s.Key)
+	}
+	return nil
 }
 
 // noteDamage says that the record of a loop cannot be read.

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/pooltest"
+	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -134,5 +135,8 @@ func TestUnclaimedLoopIsWithdrawn(t *testing.T) {
 	}
 	if out := h.Run(h.Dir, "ralph-pool", "list"); !strings.Contains(out, "withdrawn by ") {
 		t.Error(out)
+	}
+	if a, err := queue.ReadAccount(t.Context(), w.store, "team"); err != nil || len(a.Reserved) != 0 {
+		t.Errorf("of a loop that no host runs is reserved: %+v, %v", a, err)
 	}
 }

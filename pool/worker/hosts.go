@@ -171,7 +171,7 @@ func ReadView(ctx context.Context, s store.Store, id string) (*live.View, error)
 
 // show says what becomes of a loop before it has a journal: later its mirror does. It is for
 // people, so an error is none.
-func (w *Worker) show(ctx context.Context, id, state string) {
+func (w *Worker) show(ctx context.Context, id, state string, givenUp bool) {
 	held, err := queue.Hold(ctx, w.Store, id)
 	if err != nil || held.Begun || held.Host != w.Host {
 		return
@@ -182,6 +182,6 @@ func (w *Worker) show(ctx context.Context, id, state string) {
 	view.Task.Text = s.Prompt[:min(len(s.Prompt), 200)]
 	cell := live.Cell{Key: keys.View(id)}
 	_ = cell.Put(ctx, w.Store, held.Epoch, live.View{
-		Version: 1, Loop: id, Epoch: held.Epoch, Host: w.Host, At: w.Now().UTC(), View: view,
+		Version: 1, Loop: id, Epoch: held.Epoch, Host: w.Host, At: w.Now().UTC(), View: view, GivenUp: givenUp,
 	})
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
@@ -59,7 +61,7 @@ func (w *Worker) follow(ctx context.Context, id string) {
 
 // giveUp says that a loop does not run, and frees what is reserved for it.
 func (w *Worker) giveUp(ctx context.Context, id, why string) {
-	w.show(ctx, id, why)
+	w.show(ctx, id, why, true)
 	cost := new(float64)
 	if found, err := w.find(id); err != nil || found != nil {
 		return // 'ralph start --resume' continues it
@@ -75,6 +77,12 @@ func (w *Worker) step(ctx context.Context, id string) (finished string, seq even
 	found, err := w.find(id)
 	if err != nil {
 		return "", 0, err
+	}
+	if found != nil && neverBegan(*found) {
+		if err := registry.Remove(w.Home, found.Project, found.Name); err != nil {
+			return "", 0, err
+		}
+		found = nil
 	}
 	if found == nil {
 		finished, err = w.begin(ctx, id)
@@ -107,9 +115,64 @@ func (w *Worker) step(ctx context.Context, id string) (finished string, seq even
 		w.Say("%s: %s", found.Name, v.State)
 		return "ended", seq, w.settle(ctx, id, v.Cost)
 	}
+	if err := w.rest(ctx, id); err != nil {
+		return "", seq, err
+	}
 	w.Say("%s: its runner died, and it is resumed", found.Name)
 	_, err = w.starter().Resume(ctx, *found)
 	return "", seq, w.refusal(id, err)
+}
+
+// neverBegan reports whether a loop's runner was killed after it had entered the loop in the
+// registry, and before its journal said that it began: it cannot be resumed.
+func neverBegan(s registry.Status) bool {
+	if s.Live.Alive || s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(s.Dir, "journal")); err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	for e, err := range journal.Read(s.Dir, journal.ReadOptions{}) {
+		if err != nil || e.Type == event.TypeLoopStarted || e.Seq > 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// A death is that of a runner.
+type death struct {
+	resumed time.Time // when the runner was begun
+	quick   int       // how many lived less than brief, one after the other
+}
+
+// brief is how long a runner lives that ends as soon as it was begun.
+const brief = time.Minute
+
+// restTime is the first pause before a loop is resumed whose runner lived so briefly.
+var restTime = time.Second
+
+// rest waits before a loop is resumed, longer each time that its runner has lived briefly, and
+// gives the loop up at last: each runner begins an agent, which costs money.
+func (w *Worker) rest(ctx context.Context, id string) error {
+	w.mu.Lock()
+	d := w.deaths[id]
+	w.mu.Unlock()
+	d.quick++
+	if time.Since(d.resumed) >= brief {
+		d.quick = 0
+	}
+	if d.quick == maxFailures {
+		return fmt.Errorf("%w: %d runners have died, each within %v", errGivenUp, d.quick, brief)
+	}
+	if d.quick > 0 {
+		pause(ctx, restTime<<min(d.quick-1, 6))
+	}
+	d.resumed = time.Now()
+	w.mu.Lock()
+	w.deaths[id] = d
+	w.mu.Unlock()
+	return ctx.Err()
 }
 
 // find returns a loop of this host; nil if it has not begun here.
@@ -149,16 +212,29 @@ func (w *Worker) begin(ctx context.Context, id string) (finished string, err err
 	if held.Begun {
 		return "its folder is gone", w.settle(ctx, id, nil)
 	}
-	s, err := spec.Decode(held.Record)
+	s, err := w.specified(*r)
 	if err != nil {
-		return "", fmt.Errorf("%w: its specification is damaged: %w", errGivenUp, err)
+		return "", fmt.Errorf("%w: %w", errGivenUp, err)
 	}
-	w.show(ctx, id, "prepared on "+w.Host)
+	w.show(ctx, id, "prepared on "+w.Host, false)
 	project, err := w.checkout(ctx, s, held.Epoch)
 	if err != nil {
 		return "", err
 	}
 	return "", w.start(ctx, s, project, held.Epoch)
+}
+
+// specified is what this host has claimed, as its own record has it: what the store has may have
+// been replaced since. Trust may have been withdrawn.
+func (w *Worker) specified(r record) (s spec.Spec, err error) {
+	s, err = spec.Decode(r.Record)
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("its specification is damaged: %w", err)
+	case s.ID != r.Loop:
+		return s, fmt.Errorf("its specification is that of loop %s", s.ID)
+	}
+	return s, w.trusts(s)
 }
 
 // claimAgain makes a claim whose answer is not known, or that was never sent.

@@ -57,6 +57,7 @@ type Worker struct {
 	tended   map[string]bool   // the loops with a goroutine
 	problems map[string]string // by loop, what keeps it from running
 	refused  map[string]string // by specification, why it waits
+	deaths   map[string]death  // by loop, the last one of a runner
 
 	said      map[string]string
 	published Report
@@ -73,6 +74,7 @@ func New(o Options) *Worker {
 	return &Worker{
 		Options: o, reader: queue.Reader{Store: o.Store}, beats: beats{}, look: make(chan struct{}, 1),
 		tended: map[string]bool{}, problems: map[string]string{}, refused: map[string]string{}, said: map[string]string{},
+		deaths: map[string]death{},
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/worker"
 	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // runUntil runs workers until so many loops have completed.
@@ -379,6 +380,43 @@ func TestDrainedHostClaimsNothing(t *testing.T) {
 	w.eachOnce()
 }
 
+// TestRunnerDiedBeforeItsJournal lets a runner die when the registry has its loop.
+func TestRunnerDiedBeforeItsJournal(t *testing.T) {
+	w := newWorld(t, "")
+	h := w.host("mill")
+	sp := w.submit("one", nil)
+	work := filepath.Join(h.Home, "pool", "loops", sp.ID, "work")
+	h.Run(h.Dir, "git", "clone", "-q", w.repository, work)
+	folder := filepath.Join(work, ".ralph", "one")
+	h.Write(filepath.Join(folder, "run.lock"), "")
+	if err := registry.Put(h.Home, registry.Entry{Name: "one", Dir: folder, Project: work, ID: sp.ID, PID: 1, Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.New(w.options(h, "mill")).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.eachOnce()
+}
+
+func TestDyingRunnersAreGivenUp(t *testing.T) {
+	w := worker.New(worker.Options{})
+	begun := time.Now()
+	for n := range 10 {
+		if err := w.Rest(t.Context(), "one", time.Millisecond); err != nil {
+			t.Fatalf("runner %d: %v", n, err)
+		}
+	}
+	if time.Since(begun) < 200*time.Millisecond {
+		t.Errorf("10 runners in %v", time.Since(begun))
+	}
+	if err := w.Rest(t.Context(), "one", time.Millisecond); err == nil || !strings.Contains(err.Error(), "10 runners have died") {
+		t.Error(err)
+	}
+	if err := w.Rest(t.Context(), "two", time.Millisecond); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRefusedStartIsGivenUp(t *testing.T) {
 	w := newWorld(t, "")
 	o := w.options(w.host("mill"), "mill")
@@ -392,7 +430,7 @@ func TestRefusedStartIsGivenUp(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	v, err := w.store.Get(t.Context(), keys.View(bad.ID))
-	if err != nil || !strings.Contains(string(v.Value), "given up") {
+	if err != nil || !strings.Contains(string(v.Value), "given up") || !strings.Contains(string(v.Value), `"givenUp":true`) {
 		t.Errorf("%s, %v", v.Value, err)
 	}
 	a, err := queue.ReadAccount(t.Context(), w.store, "team")

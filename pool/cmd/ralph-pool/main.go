@@ -3,8 +3,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -39,5 +41,17 @@ func main() {
 	var c commands
 	k := kong.Parse(&c, kong.Name("ralph pool"), kong.Description("Loops of several hosts, on a store that all of them reach."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	k.FatalIfErrorf(refuseAgent(k.Command()))
 	k.FatalIfErrorf(k.Run())
+}
+
+// refuseAgent refuses what 'ralph pool' leaves to a person, for an agent that runs this program
+// itself: what it submits would count in no limit of its loop, and run with the person's trust.
+func refuseAgent(command string) error {
+	command, _, _ = strings.Cut(command, " ")
+	loop := os.Getenv("RALPH_LOOP")
+	if loop == "" || command == "list" || command == "status" {
+		return nil
+	}
+	return fmt.Errorf("'ralph pool %s' is up to a person, and an agent of loop %.64q calls it: 'ralph ask' asks for it", command, loop)
 }

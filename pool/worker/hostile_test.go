@@ -1,0 +1,95 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/pool/chunk"
+	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/pool/worker"
+)
+
+// A forger is a store that says of each claim that it is of another specification.
+type forger struct {
+	store.Store
+	from, to string
+}
+
+func (f *forger) Get(ctx context.Context, key string) (store.Entry, error) {
+	entry, err := f.Store.Get(ctx, key)
+	if err != nil || !strings.HasSuffix(key, "/log/000000000000") {
+		return entry, err
+	}
+	h, lines, err := chunk.Decode(entry.Value)
+	if err == nil {
+		entry.Value, err = chunk.Encode(h, bytes.ReplaceAll(lines, []byte(f.from), []byte(f.to)))
+	}
+	return entry, err
+}
+
+func TestReplacedClaimRunsNothingElse(t *testing.T) {
+	w := newWorld(t, "")
+	w.submit("one", nil)
+	evil := filepath.Join(t.TempDir(), "evil")
+	o := w.options(w.host("mill"), "mill")
+	o.Store = &forger{w.store, "ralph rehearse work.rehearsal", "touch " + evil}
+	if err := worker.New(o).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(evil); err == nil {
+		t.Error("what nobody has signed was run")
+	}
+	w.eachOnce()
+}
+
+// git lets a shell script stand before git.
+func (w *world) git(script string) {
+	w.t.Helper()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	path := filepath.Join(w.t.TempDir(), "git")
+	w.person.Write(path, "#!/bin/sh\n"+script+"exec "+program+" \"$@\"\n")
+	if err := os.Chmod(path, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Setenv("PATH", filepath.Dir(path)+":"+os.Getenv("PATH"))
+}
+
+// once is the script that does something in the first call of git which has these words.
+func (w *world) once(words, do string) string {
+	mark := filepath.Join(w.t.TempDir(), "done")
+	return "case \" $* \" in *' " + words + " '*) if ! test -e " + mark + "; then touch " + mark + "; " + do + "; fi;; esac\n"
+}
+
+func TestFullDiskIsTriedAgain(t *testing.T) {
+	w := newWorld(t, "")
+	w.submit("one", nil)
+	o := w.options(w.host("mill"), "mill")
+	w.git(w.once("--local", "echo 'fatal: No space left on device' >&2; exit 128"))
+	if err := worker.New(o).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.eachOnce()
+}
+
+func TestSilentServerIsTriedAgain(t *testing.T) {
+	w := newWorld(t, "")
+	w.submit("one", nil)
+	o := w.options(w.host("mill"), "mill")
+	before := worker.BoundGit(5 * time.Second)
+	defer worker.BoundGit(before)
+	w.git(w.once("--bare", "sleep 60 & wait"))
+	begun := time.Now()
+	if err := worker.New(o).Run(t.Context()); err != nil || time.Since(begun) > 50*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begun))
+	}
+	w.eachOnce()
+}
