@@ -216,7 +216,7 @@ func TestOverlapOverHosts(t *testing.T) {
 	}
 }
 
-// TestRunAfterOneGivenUp shows that one night without a network is not the end of a schedule.
+// TestRunAfterOneGivenUp shows that one run without a network is not the end of a schedule.
 func TestRunAfterOneGivenUp(t *testing.T) {
 	s, made := pool(t, schedule.Skip)
 	first := fire(t, s, made.Add(time.Hour))[0].ID

@@ -93,7 +93,7 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 	switch {
 	case errors.Is(err, queue.ErrDamaged):
 		return fmt.Sprintf("refused by host %s: %v", w.Host, err), nil
-	case err != nil || held.Epoch > 0: // claimed or withdrawn, as the claim finds: nobody would settle it
+	case err != nil || held.Epoch > 0: // claimed or withdrawn, as the claim finds: no host would settle it
 		return "", err
 	}
 	return queue.Reserve(ctx, w.Store, s.Account, s.ID, s.Budget)

@@ -48,7 +48,7 @@ func TestReplacedClaimRunsNothingElse(t *testing.T) {
 	w.eachOnce()
 }
 
-// git lets a shell script stand before git.
+// git has a shell script called in place of git.
 func (w *world) git(script string) {
 	w.t.Helper()
 	program, err := exec.LookPath("git")
