@@ -124,13 +124,11 @@ func (w *Worker) claim(ctx context.Context, item *queue.Item) error {
 }
 
 // wanted reports whether this worker would run a loop that another host has begun. A loop that was
-// not submitted to the queue has no record.
+// not submitted to the queue has no record, and so no key that this host could trust: a person takes
+// it over.
 func (w *Worker) wanted(held queue.Holder) bool {
-	if held.Withdrawn {
+	if held.Withdrawn || len(held.Record) == 0 {
 		return false
-	}
-	if len(held.Record) == 0 {
-		return true
 	}
 	s, err := spec.Decode(held.Record)
 	return err == nil && w.trusts(s) == nil && w.hasLabels(s.Labels)

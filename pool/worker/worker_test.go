@@ -309,19 +309,25 @@ func (w *world) begin(sp *spec.Spec, host string, status event.Status) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.mirrored(sp.ID, 1, chunk.Hash(first.Value), host, status)
+}
+
+// mirrored stores the first events of a loop as chunk n, and its view.
+func (w *world) mirrored(loop string, n uint64, prev, host string, status event.Status) {
+	w.t.Helper()
 	value, err := chunk.Encode(chunk.Header{
-		Version: 1, Loop: sp.ID, Number: 1, Epoch: 1, Host: host, First: 1, Last: 1, Prev: chunk.Hash(first.Value), Nonce: "n",
+		Version: 1, Loop: loop, Number: n, Epoch: 1, Host: host, First: 1, Last: 1, Prev: prev, Nonce: "n",
 	}, []byte("{}\n"))
 	if err == nil {
-		_, err = w.store.PutIfAbsent(w.t.Context(), keys.Chunk(sp.ID, 1), value)
+		_, err = w.store.PutIfAbsent(w.t.Context(), keys.Chunk(loop, n), value)
 	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	view := &projector.View{}
 	view.Status = status
-	cell := live.Cell{Key: keys.View(sp.ID)}
-	if err := cell.Put(w.t.Context(), w.store, 1, live.View{Version: 1, Loop: sp.ID, Epoch: 1, Host: host, View: view}); err != nil {
+	cell := live.Cell{Key: keys.View(loop)}
+	if err := cell.Put(w.t.Context(), w.store, 1, live.View{Version: 1, Loop: loop, Epoch: 1, Host: host, View: view}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.beat(host)
@@ -334,6 +340,7 @@ func TestLoopsOfDeadHosts(t *testing.T) {
 	w.begin(w.submit("ended", nil), "old", event.StatusStopped)
 	w.begin(w.submit("labelled", func(s *spec.Spec) { s.Labels = []string{"gpu"} }), "old", event.StatusRunning)
 	w.begin(w.submit("drained", nil), "drained", event.StatusRunning)
+	w.mirrored("01M8FX3Q89BE9NNZY1Y89SJT8F", 0, "", "old", event.StatusRunning) // no key says what it may run
 	if err := worker.SetDraining(t.Context(), w.store, "drained", "ada", true); err != nil {
 		t.Fatal(err)
 	}
