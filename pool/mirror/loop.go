@@ -373,7 +373,7 @@ func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, fenceMost)
 	defer cancel()
-	c := exec.CommandContext(ctx, m.opt.Program, "fence", l.dir, "--host", step.Host, "--epoch", strconv.FormatUint(step.Epoch, 10))
+	c := exec.CommandContext(ctx, m.opt.Program, "fence", l.dir, "--host="+step.Host, "--epoch", strconv.FormatUint(step.Epoch, 10))
 	c.Env = append(os.Environ(), "RALPH_HOME="+m.opt.Home)
 	text, err := c.CombinedOutput()
 	if err != nil {

@@ -66,7 +66,7 @@ func (t *taking) unpack(ctx context.Context) error {
 		return fmt.Errorf("write the file of an export: %w", err)
 	}
 	command := exec.CommandContext(ctx, program.Ralph(), "import", file, "--into", t.record.Into,
-		"--epoch", strconv.FormatUint(t.Taken.Epoch, 10), "--host", t.Host, "--from", t.Taken.From)
+		"--epoch", strconv.FormatUint(t.Taken.Epoch, 10), "--host="+t.Host, "--from="+t.Taken.From) // a name may begin with -
 	command.Stderr = t.Stderr
 	command.ExtraFiles = []*os.File{t.lock} // it may outlive this process
 	if err := command.Run(); err != nil {
