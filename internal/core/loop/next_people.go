@@ -39,7 +39,7 @@ func (a *answers) to(c policy.Message) (last bool) {
 		return a.refuse(c, c.Unauthorized)
 	case c.Kind == event.CommandFence:
 		return a.refuse(c, fmt.Sprintf("this host has the loop under epoch %d: a fence needs a higher one", a.Ownership.Epoch()))
-	case c.Epoch != 0 && c.Epoch != a.Ownership.Epoch():
+	case c.Epoch != 0 && !c.Kind.IsAgents() && c.Epoch != a.Ownership.Epoch(): // its own agent is of this epoch
 		return a.refuse(c, fmt.Sprintf("it was given when the loop had epoch %d, and it has epoch %d", c.Epoch, a.Ownership.Epoch()))
 	}
 	switch c.Kind {

@@ -126,7 +126,9 @@ func (p *users) regret() event.CommandReceived {
 // drop puts a command's complete file into the inbox, and wakes its reader.
 func (p *users) drop(c event.CommandReceived) {
 	if p.w.scenario.fences > 0 && c.Epoch == 0 && p.w.chance(20) {
-		c.Epoch = 1 + uint64(p.w.rng.IntN(2))
+		if epoch := 1 + uint64(p.w.rng.IntN(2)); !c.Kind.IsAgents() {
+			c.Epoch = epoch
+		}
 	}
 	id := p.w.id(p.w.now)
 	if c.ID = string(id[:]); c.From == "" {
