@@ -123,9 +123,9 @@ func (w *Worker) claim(ctx context.Context, item *queue.Item) error {
 	return nil
 }
 
-// wanted reports whether this worker would run a loop that another host has begun. A loop that was
-// not submitted to the queue has no record, and so no key that this host could trust: a person takes
-// it over.
+// wanted reports whether this worker would run a loop that another host has begun. A loop that
+// was not submitted to the queue has no record, and so no key that this host could trust: a
+// person takes it over.
 func (w *Worker) wanted(held queue.Holder) bool {
 	if held.Withdrawn || len(held.Record) == 0 {
 		return false
