@@ -28,7 +28,7 @@ func TestBudgets(t *testing.T) {
 	lines := linesOfPackages(t)
 	layerLines := map[string]int{}
 	for name, n := range lines {
-		if strings.HasPrefix(name, "pool/") { // a module of its own, of which the program ralph links nothing
+		if strings.HasPrefix(name, "pool/") { // a module of its own: the program ralph links nothing of it
 			layerLines["module pool"] += n
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
-// ErrNone is the error of a loop of which the store has no log.
+// ErrNone: the store has no log of the loop.
 var ErrNone = errors.New("the pool has no log of it")
 
 // A Log is what was read.
@@ -242,7 +242,7 @@ func (r *Reader) lastBefore(ctx context.Context, n uint64) (last event.Seq, know
 	return 0, false, nil
 }
 
-// Loops yields the IDs of all loops of which the store has something.
+// Loops yields the IDs of all loops that the store knows.
 func Loops(ctx context.Context, s store.Store) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		all, err := store.Names(ctx, s, keys.Loops, keys.AfterLoop)

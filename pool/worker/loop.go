@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/projector"
@@ -262,7 +262,7 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("start loop %s: %w", s.Name, err)
 	}
-	if err := writeFile(filepath.Join(dir, "pool.json"), claimFile{Epoch: epoch, Host: w.Host, Loop: s.ID}); err != nil {
+	if err := writeFile(membership.File(dir), membership.Membership{Epoch: epoch, Host: w.Host, Loop: s.ID}); err != nil {
 		return fmt.Errorf("start loop %s: %w", s.Name, err)
 	}
 	flags, err := spec.Flags(s.Start)
@@ -280,15 +280,6 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 		w.Say("%s: runs in %s", s.Name, project)
 	}
 	return w.refusal(s.ID, err)
-}
-
-// claimFile says in the loop's folder under which epoch this host has the loop: the runner and the
-// mirror read it.
-type claimFile struct {
-	Epoch uint64 `json:"epoch"`
-	Host  string `json:"host"`
-	Loop  string `json:"loop,omitempty"`
-	From  string `json:"from,omitempty"` // the host before, of a loop that was taken over
 }
 
 // refusal is the error of a start. What ralph refuses will be refused again, unless the loop has
@@ -312,9 +303,8 @@ func isMoved(dir string) bool {
 
 // owns reports whether this host has a loop of the registry from the pool.
 func (w *Worker) owns(s registry.Status) bool {
-	text, err := os.ReadFile(filepath.Join(s.Dir, "pool.json"))
-	var c claimFile
-	return err == nil && json.Unmarshal(text, &c) == nil && c.Host == w.Host && (c.Loop != "" || c.From != "") && !isMoved(s.Dir)
+	c, err := membership.Read(s.Dir)
+	return err == nil && c.Host == w.Host && (c.Loop != "" || c.From != "") && !isMoved(s.Dir)
 }
 
 // adopt looks after the loops that this host has already, as far as there are slots; those that

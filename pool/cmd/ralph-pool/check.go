@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/check"
-	"github.com/ralph-loop/ralph/pool/connect"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 type checkCommand struct {
@@ -31,20 +29,12 @@ Examples:
 
 // Run reads everything.
 func (c *checkCommand) Run(ctx context.Context) error {
-	home, err := registry.Home(os.Getenv)
+	at, err := here(ctx)
 	if err != nil {
 		return err
 	}
-	pool, err := connect.Load(home)
-	if err != nil {
-		return err
-	}
-	s, err := connect.Open(ctx, pool)
-	if err != nil {
-		return err
-	}
-	r, err := check.Check(ctx, check.Options{Store: s, Host: pool.Host, Home: home, Repair: c.Repair, Say: sayText, Clock: time.Now})
-	if err = errors.Join(err, s.Close()); err != nil {
+	r, err := check.Check(ctx, check.Options{Store: at.store, Host: at.host, Home: at.home, Repair: c.Repair, Say: sayText, Clock: time.Now})
+	if err = errors.Join(err, at.store.Close()); err != nil {
 		return err
 	}
 	if c.JSON {

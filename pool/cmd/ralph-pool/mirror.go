@@ -8,11 +8,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/mirror"
 	"github.com/ralph-loop/ralph/pool/program"
 	"github.com/ralph-loop/ralph/pool/tree"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 type mirrorCommand struct {
@@ -33,20 +31,12 @@ Examples:
 
 // Run mirrors until it is interrupted.
 func (c *mirrorCommand) Run(ctx context.Context) error {
-	home, err := registry.Home(os.Getenv)
-	if err != nil {
-		return err
-	}
-	pool, err := connect.Load(home)
-	if err != nil {
-		return err
-	}
-	s, err := connect.Open(ctx, pool)
+	at, err := here(ctx)
 	if err != nil {
 		return err
 	}
 	m := mirror.New(mirror.Options{
-		Store: s, Host: pool.Host, Home: home, Program: program.Ralph(), All: c.All, Verify: c.Verify, Tree: tree.Put,
+		Store: at.store, Host: at.host, Home: at.home, Program: program.Ralph(), All: c.All, Verify: c.Verify, Tree: tree.Put,
 		Say: func(text string) { fmt.Fprintln(os.Stderr, "ralph pool: "+text) },
 	})
 	run := m.Run
@@ -57,7 +47,7 @@ func (c *mirrorCommand) Run(ctx context.Context) error {
 	if errors.Is(err, context.Canceled) {
 		err = nil // it was interrupted
 	}
-	return errors.Join(err, c.print(m.Counts()), s.Close())
+	return errors.Join(err, c.print(m.Counts()), at.store.Close())
 }
 
 func (c *mirrorCommand) print(n mirror.Counts) error {

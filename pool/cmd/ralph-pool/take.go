@@ -8,9 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/takeover"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 type takeCommand struct {
@@ -33,27 +31,19 @@ Examples:
 
 // Run takes the loop over.
 func (c *takeCommand) Run(ctx context.Context) error {
-	home, err := registry.Home(os.Getenv)
-	if err != nil {
-		return err
-	}
-	pool, err := connect.Load(home)
-	if err != nil {
-		return err
-	}
-	s, err := connect.Open(ctx, pool)
+	at, err := here(ctx)
 	if err != nil {
 		return err
 	}
 	o := takeover.Options{
-		Store: s, Host: pool.Host, Home: home, Loop: c.Name, Into: c.Into, Now: c.Now, Trust: c.Trust,
+		Store: at.store, Host: at.host, Home: at.home, Loop: c.Name, Into: c.Into, Now: c.Now, Trust: c.Trust,
 		Asks: isTerminal(os.Stdin), Stdin: os.Stdin, Stderr: os.Stderr, Clock: time.Now, Say: sayText,
 	}
 	if c.Tree != nil {
 		o.Tree = *c.Tree + 1
 	}
 	taken, err := takeover.Take(ctx, o)
-	if err = errors.Join(err, s.Close()); err != nil {
+	if err = errors.Join(err, at.store.Close()); err != nil {
 		return err
 	}
 	if c.JSON {
