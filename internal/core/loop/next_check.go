@@ -195,7 +195,7 @@ func outcomeOf(s *State) (event.Outcome, string) {
 			return limits.Outcome(), cmp.Or(problem, limits.Text)
 		}
 		return limits.Outcome(), cmp.Or(limits.Text, problem)
-	case outcome == event.OutcomeFailed && s.Escalation.Waits != "" && s.Finished == nil && s.Failed == nil:
+	case outcome == event.OutcomeFailed && s.Escalation.Waits != "" && s.Finished == nil && s.Failed == nil && unusable(s).Reason == "":
 		return event.OutcomeDone, ""
 	}
 	return outcome, problem

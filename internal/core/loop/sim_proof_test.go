@@ -36,6 +36,16 @@ func proving(seed uint64) scenario {
 	return s
 }
 
+// stopping draws a scenario of the fifteenth edition: whether there are fences does not depend on
+// whether there are proofs, and people stop loops whose guardrails are being tried.
+func stopping(seed uint64) scenario {
+	s := fencing(seed)
+	r := rand.New(rand.NewPCG(seed, 16))
+	s.edition = 15
+	s.fences, s.claimed, s.proofStops = []int{0, 0, 2, 15}[r.IntN(4)], []int{0, 30}[r.IntN(2)], []int{0, 10, 40}[r.IntN(3)]
+	return s
+}
+
 // prove tries the guardrails after what an earlier runner tried. They notice all or nothing.
 func (h *simExecutor) prove(d event.Decided, rules event.Rules, done []event.ProofTried, cause event.Seq, over func()) {
 	w := h.r.w
@@ -82,6 +92,10 @@ func (h *simExecutor) prove(d event.Decided, rules event.Rules, done []event.Pro
 			h.deliver(event.ProofEnded{Strength: s}, d.Iteration, cause)
 			over()
 			return
+		}
+		if w.scenario.proofStops > 0 && w.chance(w.scenario.proofStops) {
+			kinds := []event.CommandKind{event.CommandStop, event.CommandStop, event.CommandStopNow, event.CommandKill}
+			w.users.drop(event.CommandReceived{Kind: kinds[w.rng.IntN(len(kinds))]})
 		}
 		h.meanwhile(func() {
 			if !h.cancelled {
@@ -216,7 +230,7 @@ func (w *world) checkStrength(t *counts, e event.Event, p event.LoopEnded) {
 func provable(s *scenario) {
 	claiming(s)
 	s.edition, s.repo, s.passes, s.proves = len(editions), true, 100, 50
-	s.rules.HeldOut, s.commands, s.trouble, s.hopeless, s.limits, s.asks, s.edits = 0, 0, 0, false, 0, 0, 0
+	s.rules.HeldOut, s.commands, s.proofStops, s.trouble, s.hopeless, s.limits, s.asks, s.edits = 0, 0, 0, 0, false, 0, 0, 0
 	s.rules.Prove = event.ProveRules{Auto: "claim", Time: event.Duration(600e9), Mutants: 6, Strong: 70}
 }
 

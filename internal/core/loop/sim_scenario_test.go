@@ -113,6 +113,9 @@ type scenario struct {
 	fences  int // percent of people's commands that are fences
 	claimed int // percent of runners before which their host took the loop over
 
+	// What follows is of the fifteenth edition.
+	proofStops int // percent of trials of a proof during which a person stops the loop
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -287,7 +290,7 @@ func ninth(seed uint64) scenario {
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, proving, sized, fencing}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh, proving, sized, fencing, stopping}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {
