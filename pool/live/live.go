@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // BeatEvery is the time between two beats of a host.
@@ -74,4 +76,18 @@ func (c *Cell) Put(ctx context.Context, s store.Store, epoch uint64, value any) 
 		}
 	}
 	return fmt.Errorf("write %s: another program writes it too: is there a second mirror of this host?", c.Key)
+}
+
+// PutView writes what a loop of this host does, under the epoch of v.
+func (c *Cell) PutView(ctx context.Context, s store.Store, e registry.Entry, v View) error {
+	found, err := client.At(e.Dir)
+	if err != nil {
+		return err
+	}
+	found.Name, found.Project, found.ID = e.Name, e.Project, e.ID
+	if v.View, err = projector.Read(found); err != nil {
+		return fmt.Errorf("read what the loop does: %w", err)
+	}
+	v.Version = 1
+	return c.Put(ctx, s, v.Epoch, v)
 }

@@ -2,13 +2,9 @@ package mirror
 
 import (
 	"errors"
-	"io"
 	"os"
 	"syscall"
 )
-
-// maxSmall bounds a file that is read at once, in bytes.
-const maxSmall = 64 << 10
 
 // openRegular opens a file that an agent may have replaced: by a link out of the folder, or by a
 // FIFO, on which a reader would wait.
@@ -25,19 +21,4 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// readSmall reads a file of a folder.
-func readSmall(folder, name string) ([]byte, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := openRegular(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSmall))
 }
