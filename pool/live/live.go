@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -90,4 +93,31 @@ func (c *Cell) PutView(ctx context.Context, s store.Store, e registry.Entry, v V
 	}
 	v.Version = 1
 	return c.Put(ctx, s, v.Epoch, v)
+}
+
+// NoteLoop says that a host has a loop, or is about to have it. It is said before the host writes
+// to the log, so that a loop is found by its host. One that was only claimed is in the queue.
+func NoteLoop(ctx context.Context, s store.Store, host, loop string) error {
+	_, err := s.PutIfAbsent(ctx, keys.HeldLoop(host, loop), nil)
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("note that host %s has loop %s: %w", host, loop, err)
+	}
+	return nil
+}
+
+// Loops returns the loops that were noted for a host, or for any host without one, in the order of
+// their IDs.
+func Loops(ctx context.Context, s store.Store, host string) (all []string, err error) {
+	prefix := keys.Held
+	if host != "" {
+		prefix = keys.HeldBy(host)
+	}
+	for key, err := range s.List(ctx, prefix, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list the loops of hosts: %w", err)
+		}
+		all = append(all, path.Base(key))
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }

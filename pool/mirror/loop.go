@@ -126,6 +126,9 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 		}
 		l.view.Key = keys.View(id)
 	}
+	if err := live.NoteLoop(ctx, m.store, m.opt.Host, l.id); err != nil {
+		return err
+	}
 	tail, err := m.lastLines(ctx, l)
 	if err != nil {
 		return err
@@ -168,8 +171,8 @@ func (m *Mirror) lastLines(ctx context.Context, l *loop) (tail decide.Tail, err 
 // A brokenError is a log that is not what it must be. It is read again later: it may be repaired.
 type brokenError struct{ error }
 
-// writtenAt is when a file was last written to, or a folder changed; zero if nobody knows, or if it
-// could be written to again without another time.
+// writtenAt is when a file was last written to, or a folder changed; zero if that is not known, or
+// if it could be written to again without another time.
 func writtenAt(info fs.FileInfo, err error, now time.Time) time.Time {
 	if err != nil || now.Sub(info.ModTime()) < settled {
 		return time.Time{}

@@ -274,7 +274,7 @@ func (h *host) takeOver(id, by string) decide.Tail {
 	return tail
 }
 
-// claim is a take-over that wakes nobody.
+// claim is a take-over that does not wake the other host.
 func (h *host) claim(id, by string) decide.Tail {
 	h.t.Helper()
 	c := decide.NewClaim(id, by, "a nonce", time.Now())

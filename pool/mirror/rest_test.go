@@ -1,11 +1,8 @@
 package mirror_test
 
 import (
-	"context"
-	"iter"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,41 +10,15 @@ import (
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/mirror"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
-	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/registry"
 )
-
-// A counting store counts its calls.
-type counting struct {
-	store.Store
-	calls atomic.Int64
-}
-
-func (c *counting) PutIfAbsent(ctx context.Context, key string, value []byte) (store.Revision, error) {
-	c.calls.Add(1)
-	return c.Store.PutIfAbsent(ctx, key, value)
-}
-
-func (c *counting) Get(ctx context.Context, key string) (store.Entry, error) {
-	c.calls.Add(1)
-	return c.Store.Get(ctx, key)
-}
-
-func (c *counting) CompareAndSwap(ctx context.Context, key string, revision store.Revision, value []byte) (store.Revision, error) {
-	c.calls.Add(1)
-	return c.Store.CompareAndSwap(ctx, key, revision, value)
-}
-
-func (c *counting) List(ctx context.Context, prefix, after string) iter.Seq2[string, error] {
-	c.calls.Add(1)
-	return c.Store.List(ctx, prefix, after)
-}
 
 // resting is a mirror whose only loop rests, with a clock that the test moves.
 type resting struct {
 	*host
 	m      *mirror.Mirror
-	calls  *counting
+	calls  *pooltest.Counting
 	now    time.Time
 	folder string
 	id     string
@@ -57,7 +28,7 @@ func newResting(t *testing.T) *resting {
 	r := &resting{host: newHost(t), now: time.Now().Add(time.Minute)}
 	r.folder = r.loop(r.Repository(agent), "one")
 	r.id = idOf(t, r.folder)
-	r.calls = &counting{Store: r.store}
+	r.calls = &pooltest.Counting{Store: r.store}
 	opt := r.options(r.calls)
 	opt.Now = func() time.Time { return r.now }
 	r.m = mirror.New(opt)
@@ -69,10 +40,10 @@ func newResting(t *testing.T) *resting {
 
 // after lets a while pass, and returns how many calls the mirror has made then.
 func (r *resting) after(d time.Duration) int {
-	r.calls.calls.Store(0)
+	before := r.calls.All()
 	r.now = r.now.Add(d)
 	r.m.Round(r.t.Context())
-	return int(r.calls.calls.Load())
+	return r.calls.All() - before
 }
 
 func TestRestingLoopCostsNoCalls(t *testing.T) {

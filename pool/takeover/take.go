@@ -267,9 +267,9 @@ func (t *taking) claim(ctx context.Context) error {
 	}
 	t.say("claiming epoch %d", t.log.Tail.Epoch+1)
 	before := t.log.Tail
-	// From now on that host asks often whose the loop is: it finds the claim also if this process is
-	// killed after it.
-	if err := t.wake(ctx, before.Host); err != nil {
+	// From now on that host asks often whose the loop is: it finds the claim also if this process
+	// is killed after it.
+	if err := errors.Join(t.wake(ctx, before.Host), live.NoteLoop(ctx, t.Store, t.Host, t.Taken.Loop)); err != nil {
 		return err
 	}
 	claim := decide.NewClaimAfter(before, t.Host, t.record.Nonce, t.record.At)
