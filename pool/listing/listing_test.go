@@ -126,7 +126,7 @@ func TestListOfManyLoops(t *testing.T) {
 	if err != nil || len(rows) != loops+waiting {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
-	// The cursor; of what is in the queue after it, the specification, and of what waits, the claim.
+	// The cursor; of what the queue has after it, the specification, and of what waits, the claim.
 	if most := int64(hosts + loops + 1 + (loops + waiting) + waiting); s.Gets.Load() > most || s.Lists.Load() != 3 || s.Writes.Load() != 0 {
 		t.Errorf("%d reads, %d lists and %d writes; want at most %d, 3 and 0", s.Gets.Load(), s.Lists.Load(), s.Writes.Load(), most)
 	}

@@ -374,6 +374,7 @@ func (m *Mirror) findLoops() {
 		return false // nothing else of it is read
 	})
 	if err != nil {
+		m.listed = time.Time{} // it is read again
 		m.opt.Say(fmt.Sprintf("list the loops of this host: %v", err))
 	}
 	for _, f := range all {
@@ -381,12 +382,15 @@ func (m *Mirror) findLoops() {
 		switch {
 		case errors.Is(f.err, fs.ErrNotExist):
 		case f.err != nil:
+			m.listed = time.Time{}
 			m.sayLocked(f.entry.Dir, f.entry.Name, f.err.Error())
 		case l == nil, l.member != f.member && !l.busy:
 			if l != nil {
 				m.forget(l)
 			}
 			m.loops[f.entry.Dir] = newLoop(f.entry, f.member)
+		case l.member != f.member:
+			m.listed = time.Time{}
 		case !l.began.Equal(f.entry.Started): // a runner has begun
 			l.began, l.due, l.kicked = f.entry.Started, now.Add(lookAfter), true
 		}
