@@ -1,5 +1,5 @@
 // Package durable replaces small files so that a crash or a loss of power leaves the file before,
-// or the new one.
+// or the new one, and makes a journal durable before a log has its lines.
 package durable
 
 import (

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/membership"
@@ -346,7 +347,7 @@ func (m *Mirror) do(ctx context.Context, l *loop, step decide.Step, p piece) err
 
 // seal makes a chunk of a piece, after all that it needs.
 func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
-	if err := syncLines(l.dir); err != nil {
+	if err := durable.SyncJournal(l.dir); err != nil {
 		return err
 	}
 	if err := l.putBlobs(ctx, m.store, p.text); err != nil {
