@@ -98,7 +98,9 @@ func Read(ctx context.Context, s store.Store) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
+		if row.State != "" || row.View != nil { // else it is only noted, and has no log
+			rows = append(rows, row)
+		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		if byGroup := a.Group.Compare(b.Group); byGroup != 0 {
@@ -171,7 +173,7 @@ func (r *Row) claimed(ctx context.Context, s store.Store) error {
 		r.State, r.Group, r.Why = "damaged", projector.NeedsYou, fmt.Sprintf("%v: 'ralph pool check' says more", err)
 		return nil
 	}
-	if err != nil {
+	if err != nil || held.Epoch == 0 {
 		return err
 	}
 	var sp spec.Spec

@@ -89,7 +89,7 @@ func TestDamagedLoopHidesNoOther(t *testing.T) {
 	submit(t, s, "works", 0, "kiln", projector.Working)
 	id := "01JD0000000000000000000009"
 	_, err = s.PutIfAbsent(t.Context(), keys.Chunk(id, 0), []byte("no chunk"))
-	if err := errors.Join(err, live.NoteLoop(t.Context(), s, "mill", id)); err != nil {
+	if err := errors.Join(err, live.NoteLoop(t.Context(), s, "mill", id), live.NoteLoop(t.Context(), s, "mill", "01JD0000000000000000000008")); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := listing.Read(t.Context(), s)
