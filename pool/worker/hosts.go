@@ -96,6 +96,9 @@ func hostNames(ctx context.Context, s store.Store) ([]string, error) {
 // round all hosts in turn, from a place of its own: one of many workers soon notices a dead host.
 const beatsAtOnce = 20
 
+// lateAfter is the age from which a beat seems late.
+const lateAfter = 3 * live.BeatEvery
+
 // A beat is what was last seen of a host, on this host's clock.
 type beat struct {
 	revision store.Revision
@@ -148,7 +151,7 @@ func (b *beats) read(ctx context.Context, s store.Store, now time.Time) error {
 		}
 		var says live.Beat
 		known.read = now
-		known.late = json.Unmarshal(entries[i].Value, &says) != nil || now.Sub(says.At).Abs() >= StaleAfter
+		known.late = json.Unmarshal(entries[i].Value, &says) != nil || now.Sub(says.At).Abs() >= lateAfter
 	}
 	return nil
 }
