@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/log"
 	"github.com/ralph-loop/ralph/pool/membership"
@@ -67,7 +67,7 @@ func (c *checker) lines(s registry.Status, id string, d log.Damage, before log.L
 	last := d.To
 	if last == 0 {
 		// Only the loop's own host knows what it has stored last.
-		if !d.Ends() || !c.has(s, before.Tail.Host, before.Tail.Epoch) || syncJournal(s.Dir) != nil {
+		if !d.Ends() || !c.has(s, before.Tail.Host, before.Tail.Epoch) || durable.SyncJournal(s.Dir) != nil {
 			return log.Repair{}, nil
 		}
 	}
@@ -85,19 +85,6 @@ func (c *checker) lines(s registry.Status, id string, d log.Damage, before log.L
 	note := d.Note(id, c.Host, c.Clock().UTC(), at)
 	note.Epoch, note.Host = before.Tail.Epoch, before.Tail.Host
 	return note, text
-}
-
-// syncJournal makes the lines of a journal durable: what the log has, the journal may not lose.
-func syncJournal(dir string) error {
-	all, err := journal.Segments(dir)
-	if err != nil || len(all) == 0 || all[len(all)-1].Packed {
-		return err
-	}
-	f, err := os.Open(filepath.Join(dir, "journal", all[len(all)-1].Name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // compare reads the journals of this host beside the one of the pool, and says where they differ:

@@ -103,21 +103,30 @@ func Wake(ctx context.Context, s store.Store, host, loop string) error {
 	}
 }
 
-// Woken returns the loops for which the host was woken since a count, and the count now. It is nil
-// where that is not known any more: any loop may be meant.
-func Woken(ctx context.Context, s store.Store, host string, since uint64) (loops []string, count uint64, err error) {
+// A Listener has read for which loops a host was woken.
+type Listener struct {
+	revision store.Revision
+	count    uint64
+}
+
+// Woken returns the loops for which the host was woken since the last call. unknown says that it
+// may be for any loop. After an error, the next call returns the same.
+func (l *Listener) Woken(ctx context.Context, s store.Store, host string) (loops []string, unknown bool, err error) {
 	entry, err := s.Get(ctx, keys.Wake(host))
 	if errors.Is(err, store.ErrNotFound) {
-		return []string{}, 0, nil
+		return nil, false, nil
+	}
+	if err != nil || entry.Revision == l.revision {
+		return nil, false, err
 	}
 	var b call
-	if err == nil {
-		err = json.Unmarshal(entry.Value, &b)
+	_ = json.Unmarshal(entry.Value, &b) // what is none may be for any loop
+	since := l.count
+	l.revision, l.count = entry.Revision, b.Count
+	if b.Count <= since || b.Count-since > uint64(len(b.Loops)) {
+		return nil, true, nil
 	}
-	if err != nil || b.Count < since || b.Count-since > uint64(len(b.Loops)) {
-		return nil, b.Count, err
-	}
-	return b.Loops[uint64(len(b.Loops))-(b.Count-since):], b.Count, nil
+	return b.Loops[uint64(len(b.Loops))-(b.Count-since):], false, nil
 }
 
 // ID returns the ID in the key of a command.

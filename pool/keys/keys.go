@@ -11,6 +11,7 @@
 //	hosts/H/wake              written when a command waits for a loop of the host
 //	hosts/H/worker            what the worker of the host runs, and what it cannot run
 //	hosts/H/drain             whether the host may claim loops
+//	held/H/ID                 that the host has, or had, the loop, which finds it by its host
 //	schedules/NAME            what is submitted again and again, and its last runs
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	cursor                    up to where the queue has only claimed specifications
@@ -28,6 +29,7 @@ import (
 const (
 	Loops     = "loops/"
 	Hosts     = "hosts/"
+	Held      = "held/"
 	Queue     = "queue/"
 	Accounts  = "accounts/"
 	Schedules = "schedules/"
@@ -90,17 +92,29 @@ func Worker(host string) string { return Hosts + host + "/worker" }
 // Drain is the key of whether a host may claim loops.
 func Drain(host string) string { return Hosts + host + "/drain" }
 
+// HeldBy is the prefix of the loops that a host has or had.
+func HeldBy(host string) string { return Held + host + "/" }
+
+// HeldLoop is the key of one of them.
+func HeldLoop(host, loop string) string { return HeldBy(host) + loop }
+
 // AfterLoop is greater than all keys of a loop, and less than those of the next one.
 func AfterLoop(loop string) string { return Loops + loop + "/zzzz" }
 
 // AfterHost is the same for a host.
 func AfterHost(host string) string { return Hosts + host + "/zzzz" }
 
-// QueuePrefix is that of the specifications with this priority.
-func QueuePrefix(priority int) string { return fmt.Sprintf("%s%d/", Queue, 9-priority) }
-
 // Queued is the key of a specification. A higher priority, 0 to 9, sorts first.
 func Queued(priority int, id string) string { return fmt.Sprintf("%s%d/%s", Queue, 9-priority, id) }
+
+// QueuedPriority is the priority in the key of a specification.
+func QueuedPriority(key string) (priority int, ok bool) {
+	digit, _, found := strings.Cut(strings.TrimPrefix(key, Queue), "/")
+	if !found || len(digit) != 1 || digit[0] < '0' || digit[0] > '9' {
+		return 0, false
+	}
+	return 9 - int(digit[0]-'0'), true
+}
 
 // Schedule is the key of a schedule.
 func Schedule(name string) string { return Schedules + name }

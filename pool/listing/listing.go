@@ -13,6 +13,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
@@ -57,27 +59,47 @@ func Read(ctx context.Context, s store.Store) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := worker.LoopIDs(ctx, s)
+	ids, err := live.Loops(ctx, s, "")
 	if err != nil {
 		return nil, err
-	}
-	rows := []Row{}
-	known := map[string]bool{}
-	for _, id := range ids {
-		known[id] = true
-		row, err := loop(ctx, s, id, reports)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
 	}
 	waiting, err := (&queue.Reader{Store: s}).Waiting(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var views, claims []string
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[id] = true
+		views = append(views, keys.View(id))
+	}
+	waiting = slices.DeleteFunc(waiting, func(item *queue.Item) bool { return known[item.ID] })
 	for _, item := range waiting {
-		if !known[item.ID] {
+		claims = append(claims, keys.Chunk(item.ID, 0))
+	}
+	claimed, err := store.GetAll(ctx, s, claims)
+	if err != nil {
+		return nil, err
+	}
+	rows := []Row{}
+	for i, item := range waiting {
+		if claimed[i].Revision == "" {
 			rows = append(rows, queued(item, reports))
+			continue
+		}
+		ids, views = append(ids, item.ID), append(views, keys.View(item.ID))
+	}
+	entries, err := store.GetAll(ctx, s, views)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		row, err := loop(ctx, s, id, entries[i].Value, reports)
+		if err != nil {
+			return nil, err
+		}
+		if row.State != "" || row.View != nil { // else it is only noted, and has no log
+			rows = append(rows, row)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -124,16 +146,12 @@ func queued(item *queue.Item, reports []worker.Report) Row {
 }
 
 // loop is the row of a loop that has a log.
-func loop(ctx context.Context, s store.Store, id string, reports []worker.Report) (Row, error) {
+func loop(ctx context.Context, s store.Store, id string, view []byte, reports []worker.Report) (Row, error) {
 	row := Row{ID: id, Group: projector.Working}
 	if at, err := ulid.ParseStrict(id); err == nil {
 		row.Submitted = at.Timestamp().UTC()
 	}
-	v, err := worker.ReadView(ctx, s, id)
-	if err != nil {
-		return row, err
-	}
-	if v != nil {
+	if v := worker.ParseView(id, view); v != nil {
 		row.Name, row.State, row.Host, row.Epoch, row.View = v.View.Name, v.View.State, v.Host, v.Epoch, v.View
 		row.Iteration, row.MaximumIterations, row.Cost = v.View.Iteration, v.View.MaximumIterations, v.View.Cost
 		row.Group, row.Why = cmp.Or(v.View.Group, projector.Working), cmp.Or(v.View.Question, v.View.NextStep)
@@ -155,7 +173,7 @@ func (r *Row) claimed(ctx context.Context, s store.Store) error {
 		r.State, r.Group, r.Why = "damaged", projector.NeedsYou, fmt.Sprintf("%v: 'ralph pool check' says more", err)
 		return nil
 	}
-	if err != nil {
+	if err != nil || held.Epoch == 0 {
 		return err
 	}
 	var sp spec.Spec

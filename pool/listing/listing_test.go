@@ -2,12 +2,15 @@ package listing_test
 
 import (
 	"crypto/ed25519"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
@@ -34,7 +37,8 @@ func submit(t *testing.T, s store.Store, name string, priority int, host string,
 		v := &projector.View{}
 		v.Name, v.State, v.Group = name, "state of "+name, group
 		cell := live.Cell{Key: keys.View(sp.ID)}
-		if err := cell.Put(t.Context(), s, 1, live.View{Version: 1, Loop: sp.ID, Epoch: 3, Host: host, View: v}); err != nil {
+		err := cell.Put(t.Context(), s, 1, live.View{Version: 1, Loop: sp.ID, Epoch: 3, Host: host, View: v})
+		if err := errors.Join(err, live.NoteLoop(t.Context(), s, host, sp.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,12 +88,47 @@ func TestDamagedLoopHidesNoOther(t *testing.T) {
 	defer s.Close()
 	submit(t, s, "works", 0, "kiln", projector.Working)
 	id := "01JD0000000000000000000009"
-	if _, err := s.PutIfAbsent(t.Context(), keys.Chunk(id, 0), []byte("no chunk")); err != nil {
+	_, err = s.PutIfAbsent(t.Context(), keys.Chunk(id, 0), []byte("no chunk"))
+	if err := errors.Join(err, live.NoteLoop(t.Context(), s, "mill", id), live.NoteLoop(t.Context(), s, "mill", "01JD0000000000000000000008")); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := listing.Read(t.Context(), s)
 	if err != nil || len(rows) != 2 || rows[0].ID != id || rows[0].State != "damaged" || rows[1].Name != "works" {
 		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
+// What a list costs grows by a read for each host and each loop, and not by what these have stored.
+func TestListOfManyLoops(t *testing.T) {
+	folder, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	const hosts, loops, waiting = 5, 40, 10
+	for i := range loops {
+		sp := submit(t, folder, fmt.Sprint("loop-", i), 0, fmt.Sprint("host-", i%hosts), projector.Working)
+		if _, err := folder.PutIfAbsent(t.Context(), keys.Blob(sp.ID, "a"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range hosts {
+		cell := live.Cell{Key: keys.Worker(fmt.Sprint("host-", i))}
+		if err := cell.Put(t.Context(), folder, 0, worker.Report{Host: fmt.Sprint("host-", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range waiting {
+		submit(t, folder, "waits", 0, "", "")
+	}
+	s := &pooltest.Counting{Store: folder}
+	rows, err := listing.Read(t.Context(), s)
+	if err != nil || len(rows) != loops+waiting {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	// The cursor; of what the queue has after it, the specification, and of what waits, the claim.
+	if most := int64(hosts + loops + 1 + (loops + waiting) + waiting); s.Gets.Load() > most || s.Lists.Load() != 3 || s.Writes.Load() != 0 {
+		t.Errorf("%d reads, %d lists and %d writes; want at most %d, 3 and 0", s.Gets.Load(), s.Lists.Load(), s.Writes.Load(), most)
 	}
 }
 

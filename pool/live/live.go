@@ -7,10 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"time"
 
+	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // BeatEvery is the time between two beats of a host.
@@ -74,4 +79,45 @@ func (c *Cell) Put(ctx context.Context, s store.Store, epoch uint64, value any) 
 		}
 	}
 	return fmt.Errorf("write %s: another program writes it too: is there a second mirror of this host?", c.Key)
+}
+
+// PutView writes what a loop of this host does, under the epoch of v.
+func (c *Cell) PutView(ctx context.Context, s store.Store, e registry.Entry, v View) error {
+	found, err := client.At(e.Dir)
+	if err != nil {
+		return err
+	}
+	found.Name, found.Project, found.ID = e.Name, e.Project, e.ID
+	if v.View, err = projector.Read(found); err != nil {
+		return fmt.Errorf("read what the loop does: %w", err)
+	}
+	v.Version = 1
+	return c.Put(ctx, s, v.Epoch, v)
+}
+
+// NoteLoop says that a host has a loop, or is about to have it. It is said before the host writes
+// to the log, so that a loop is found by its host. One that was only claimed is in the queue.
+func NoteLoop(ctx context.Context, s store.Store, host, loop string) error {
+	_, err := s.PutIfAbsent(ctx, keys.HeldLoop(host, loop), nil)
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("note that host %s has loop %s: %w", host, loop, err)
+	}
+	return nil
+}
+
+// Loops returns the loops that were noted for a host, or for any host without one, in the order of
+// their IDs.
+func Loops(ctx context.Context, s store.Store, host string) (all []string, err error) {
+	prefix := keys.Held
+	if host != "" {
+		prefix = keys.HeldBy(host)
+	}
+	for key, err := range s.List(ctx, prefix, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list the loops of hosts: %w", err)
+		}
+		all = append(all, path.Base(key))
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/parts"
@@ -52,7 +53,7 @@ func putBlob(ctx context.Context, s store.Store, loop, folder, name string) erro
 		return err
 	}
 	defer root.Close()
-	f, err := openRegular(root, name)
+	f, err := durable.OpenRegular(root, name)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,9 @@
 //
 // What is decided about a loop's log is package decide; this package carries it out. It sleeps
 // until a journal is written to, a command comes, or a moment has come that is due for some loops:
-// there is one timer, and no goroutine for a loop that waits.
+// there is one timer, and no goroutine for a loop that waits. A loop that writes nothing costs no
+// call: each 30 s the time of its last write is compared, and one key of the host says which loops
+// the store has something for. Whose the loop is, the store is asked each ten minutes.
 //
 // # Guarantees
 //
@@ -15,7 +17,9 @@
 //   - Nothing of the mirror's own decides where it goes on: at each start it reads the end of the
 //     log and compares the last lines there with the journal.
 //   - A loop that another host has taken over is fenced by 'ralph fence' within 30 s of the store
-//     being reached, and no chunk of this host follows the claim.
+//     being reached, and no chunk of this host follows the claim. Such a host wakes this one before
+//     its claim, and from then on the store is asked each 30 s. One that does not is found when the
+//     loop writes next, and else within ten minutes.
 //   - A command gets into the inbox once: one whose receipt is in the journal, or that is in the
 //     inbox, is not dropped again. It is dropped only after the store has said that the loop is this
 //     host's.

@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
-	"os"
-	"path/filepath"
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -133,26 +130,4 @@ func receipt(e event.Event, ids map[string]event.Seq) {
 	if e.Type == event.TypeCommandReceived && json.Unmarshal(e.Data(), &c) == nil {
 		ids[c.ID] = e.Seq
 	}
-}
-
-// syncLines makes all lines that were read durable: what the log has, the journal may not lose in a
-// power failure. Segments before the last are durable, and so is one that is compressed meanwhile.
-func syncLines(dir string) error {
-	all, err := journal.Segments(dir)
-	if err != nil || len(all) == 0 || all[len(all)-1].Packed {
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Join(dir, "journal"))
-	if err != nil {
-		return fmt.Errorf("sync the journal: %w", err)
-	}
-	defer root.Close()
-	f, err := openRegular(root, all[len(all)-1].Name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("sync the journal: %w", err)
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -3,7 +3,6 @@ package mirror
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,44 +15,23 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// A membership is pool.json in a loop's folder: that the loop takes part in the pool, and under
-// which epoch this host has it.
-type membership struct {
-	Epoch uint64 `json:"epoch"`
-	Host  string `json:"host"`
-	From  string `json:"from,omitempty"`
-	Loop  string `json:"loop,omitempty"` // its ID in the pool; empty for the one of its journal
-}
-
-// readMembership is fs.ErrNotExist for a loop that does not take part.
-func readMembership(dir string) (p membership, err error) {
-	text, err := readSmall(dir, "pool.json")
-	if err != nil {
-		return p, err
-	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, fmt.Errorf("read pool.json: %w", err)
-	}
-	p.Epoch = max(p.Epoch, 1)
-	return p, nil
-}
-
 // A loop is one that is mirrored. One goroutine at a time has it.
 type loop struct {
 	name, dir string
 	project   string
-	member    membership
+	member    membership.Membership
 	id        string // in the pool; empty until the journal says it. The mirror's lock guards it
 	epoch     uint64
 	// folder is open, so that no other folder can have its number: a new loop of that name is not
@@ -62,32 +40,42 @@ type loop struct {
 	log    *decide.Mirror // nil until the end of the log is known
 	view   live.Cell
 	blobs  map[string]bool // that are in the store
+	steered
+
+	acted    time.Time // when the store last answered
+	read     time.Time // as writtenAt, of the journal when all of it was read; zero if it has to be read
+	unsealed int       // bytes
+	alive    bool
+	newer    bool // than the view in the store
+	caught   bool // all that was there when the mirror began is sealed
+	more     bool // more is to be sealed at once
+
+	turn
+}
+
+// steered is what is known of a loop's commands.
+type steered struct {
 	// done are the commands that need nothing more. dropped are in the inbox or the journal, with
 	// the event of their receipt, 0 while there is none.
 	done    map[string]bool
 	dropped map[string]event.Seq
+	woken   atomic.Bool // commands may wait
+}
 
-	acted    time.Time // when the store last answered
-	unsealed int       // bytes
-	alive    bool
-	sealed   bool        // since the view was written
-	caught   bool        // all that was there when the mirror began is sealed
-	more     bool        // more is to be sealed at once
-	woken    atomic.Bool // commands may wait
-
-	// The mirror's lock guards what follows.
+// turn is when a loop is looked at. The mirror's lock guards it.
+type turn struct {
 	began  time.Time // the runner, as the registry has it
+	doubt  time.Time // until then another host may be about to claim it
 	due    time.Time
+	rests  bool // nothing is to be done until something is heard of it
 	busy   bool // a goroutine has it
 	kicked bool // while it was busy
 	fails  int  // in a row
 }
 
-func newLoop(e registry.Entry, p membership) *loop {
-	l := &loop{
-		name: e.Name, dir: e.Dir, project: e.Project, member: p, epoch: p.Epoch, began: e.Started,
-		blobs: map[string]bool{}, done: map[string]bool{}, dropped: map[string]event.Seq{},
-	}
+func newLoop(e registry.Entry, p membership.Membership) *loop {
+	l := &loop{name: e.Name, dir: e.Dir, project: e.Project, member: p, epoch: max(p.Epoch, 1), blobs: map[string]bool{}}
+	l.done, l.dropped, l.began = map[string]bool{}, map[string]event.Seq{}, e.Started
 	l.woken.Store(true)
 	return l
 }
@@ -139,11 +127,14 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 		}
 		l.view.Key = keys.View(id)
 	}
+	if err := live.NoteLoop(ctx, m.store, m.opt.Host, l.id); err != nil {
+		return err
+	}
 	tail, err := m.lastLines(ctx, l)
 	if err != nil {
 		return err
 	}
-	l.log = decide.NewMirror(l.id, m.opt.Host, l.epoch, tail)
+	l.log, l.read, l.newer = decide.NewMirror(l.id, m.opt.Host, l.epoch, tail), time.Time{}, true
 	return nil
 }
 
@@ -181,6 +172,34 @@ func (m *Mirror) lastLines(ctx context.Context, l *loop) (tail decide.Tail, err 
 // A brokenError is a log that is not what it must be. It is read again later: it may be repaired.
 type brokenError struct{ error }
 
+// writtenAt is when a file was last written to, or a folder changed; zero if that is not known, or
+// if it could be written to again without another time.
+func writtenAt(info fs.FileInfo, err error, now time.Time) time.Time {
+	if err != nil || now.Sub(info.ModTime()) < settled {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// journalAt is writtenAt of what the writer of the journal touches each time.
+func (l *loop) journalAt(now time.Time) time.Time {
+	info, err := l.folder.Lstat("notify")
+	return writtenAt(info, err, now)
+}
+
+// stirred reports whether something may have happened to a loop that rests: its journal was
+// written to, or its runner has ended.
+func (l *loop) stirred(now time.Time) bool {
+	if at := l.journalAt(now); at.IsZero() || !at.Equal(l.read) {
+		return true
+	}
+	if !l.alive {
+		return false // a runner that begins is in the registry
+	}
+	state, err := registry.Probe(l.dir)
+	return err != nil || !state.Alive
+}
+
 // look does all that is to be done for a loop now.
 func (m *Mirror) look(ctx context.Context, l *loop) error {
 	if err := l.open(); err != nil {
@@ -191,6 +210,7 @@ func (m *Mirror) look(ctx context.Context, l *loop) error {
 	if err != nil {
 		return err
 	}
+	l.newer = l.newer || l.alive != state.Alive
 	l.alive = state.Alive
 	if l.log == nil {
 		if err := m.begin(ctx, l); err != nil {
@@ -233,12 +253,15 @@ const piecesAtOnce = 64
 func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 	l.more = false
 	answered := false
+	written := l.journalAt(m.opt.Now()) // before it is read
+	unchanged := l.unsealed == 0 && !written.IsZero() && written.Equal(l.read)
+	l.read = time.Time{}
 	from := &lines{dir: l.dir}
 	defer from.close()
 	var p piece
 	for sealed := 0; ; {
 		tail := l.log.Tail()
-		if p.last > 0 && p.last <= tail.Last {
+		if len(p.text) > 0 && p.last <= tail.Last {
 			l.sealedPiece(p)
 			if sealed++; sealed >= piecesAtOnce {
 				l.more = true
@@ -246,7 +269,10 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 			}
 		}
 		if l.log.Owns() && p.first != tail.Last+1 {
-			p = from.after(tail.Last)
+			p = piece{first: tail.Last + 1, last: tail.Last}
+			if !unchanged {
+				p = from.after(tail.Last)
+			}
 			l.unsealed = len(p.text)
 		}
 		now := m.opt.Now()
@@ -255,6 +281,9 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 		step := l.log.Next(decide.Journal{Last: p.last, Due: due})
 		if step.Do == decide.Wait {
 			l.caught = true
+			if from.err == nil {
+				l.read = written
+			}
 			return from.err
 		}
 		if err := m.do(ctx, l, step, p); err != nil {
@@ -318,7 +347,7 @@ func (m *Mirror) do(ctx context.Context, l *loop, step decide.Step, p piece) err
 
 // seal makes a chunk of a piece, after all that it needs.
 func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
-	if err := syncLines(l.dir); err != nil {
+	if err := durable.SyncJournal(l.dir); err != nil {
 		return err
 	}
 	if err := l.putBlobs(ctx, m.store, p.text); err != nil {
@@ -351,7 +380,7 @@ func (l *loop) answers(p piece) bool {
 
 // sealedPiece notes what is in the log now.
 func (l *loop) sealedPiece(p piece) {
-	l.sealed = true
+	l.newer = true
 	for id, seq := range p.received {
 		if _, ours := l.dropped[id]; ours {
 			l.dropped[id] = seq
@@ -384,23 +413,13 @@ func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
 	return nil
 }
 
-// putView writes what the loop does, after something was sealed.
+// putView writes what the loop does, after something was sealed or its runner has begun or ended.
 func (m *Mirror) putView(ctx context.Context, l *loop) error {
-	if !l.sealed {
+	if !l.newer {
 		return nil
 	}
-	found, err := client.At(l.dir)
-	if err != nil {
-		return err
-	}
-	found.Name, found.Project, found.ID = l.name, l.project, l.id
-	view, err := projector.Read(found)
-	if err != nil {
-		return fmt.Errorf("read what the loop does: %w", err)
-	}
-	err = l.view.Put(ctx, m.store, l.epoch, live.View{
-		Version: 1, Loop: l.id, Epoch: l.epoch, Host: m.opt.Host, At: m.opt.Now().UTC(), View: view,
-	})
-	l.sealed = err != nil
+	e := registry.Entry{Name: l.name, Dir: l.dir, Project: l.project, ID: l.id}
+	err := l.view.PutView(ctx, m.store, e, live.View{Loop: l.id, Epoch: l.epoch, Host: m.opt.Host, At: m.opt.Now().UTC()})
+	l.newer = err != nil
 	return err
 }

@@ -62,6 +62,10 @@ func TestMirrorIsMeasured(t *testing.T) {
 	first := h.mirror()
 	t.Logf("%d loops: %d chunks, %d bytes, %v of writes, %v one after the other", *measured, first.Chunks, first.Bytes, first.Writing, time.Since(began))
 
+	if view, err := h.store.Get(t.Context(), keys.View(idOf(t, folder))); err == nil {
+		t.Logf("a view has %d bytes", len(view.Value))
+	}
+
 	c, _ := h.run()
 	h.awaitKey(keys.Beat("mill"), func(value []byte) bool { return strings.Contains(string(value), fmt.Sprintf(`"alive":%d`, *measured)) })
 	before := costOf(t, c.Process.Pid)

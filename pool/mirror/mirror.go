@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/registry"
@@ -26,10 +27,16 @@ const (
 	// restGrid puts moments that need not be exact together, so that a thousand loops wake the
 	// process as often as a few do.
 	restGrid = 5 * time.Second
-	// restEnded is the time between two looks at a loop without a runner.
-	restEnded = 10 * time.Minute
+	// restMost is the time between two looks at a loop of which nothing is heard, and between two
+	// readings of a registry that does not change.
+	restMost = 10 * time.Minute
 	// findEvery is the time between two looks at the registry where nothing announces a change.
 	findEvery = time.Minute
+	// doubtFor is how long the store is asked each decide.Interval whose a loop is, after a host
+	// was woken for it: one that is about to claim it wakes this host first.
+	doubtFor = 10 * time.Minute
+	// settled is the age from which what is written again has another time, on any disk.
+	settled = 3 * time.Second
 	// workers is how many loops are looked at at once.
 	workers = 4
 	// retryMost bounds the time until a loop is looked at again after an error.
@@ -71,6 +78,7 @@ type Mirror struct {
 	watch *fsnotify.Watcher // nil where the system has none, or in tests
 	// changed wakes Run.
 	changed chan struct{}
+	heard   heard
 
 	mu      sync.Mutex
 	loops   map[string]*loop // by folder
@@ -79,6 +87,9 @@ type Mirror struct {
 	queue   []*loop           // that are due
 	working int               // goroutines
 	find    time.Time         // when to look at the registry
+	sweep   time.Time         // when to look for changes of journals that were not announced
+	listed  time.Time         // as writtenAt, of the registry when it was read
+	relist  time.Time         // when to read the registry in any case
 	counts  Counts
 	// unreachable says that the last beat failed: then no loop says it too.
 	unreachable bool
@@ -153,11 +164,18 @@ func (m *Mirror) dispatch(ctx context.Context, background *sync.WaitGroup) time.
 	if !now.Before(m.find) {
 		m.findLoops()
 	}
-	next := m.find
+	sweep := !now.Before(m.sweep)
+	if sweep {
+		m.sweep = now.Add(decide.Interval).Truncate(restGrid)
+	}
+	next := m.sweep
+	if m.find.Before(next) {
+		next = m.find
+	}
 	for _, l := range m.loops {
 		switch {
 		case l.busy:
-		case !l.due.After(now):
+		case !l.due.After(now), sweep && l.rests && l.stirred(now):
 			l.busy, l.kicked = true, false
 			m.queue = append(m.queue, l)
 		case l.due.Before(next):
@@ -198,6 +216,7 @@ func (m *Mirror) wake() {
 // Once mirrors what is there now, and returns what went wrong.
 func (m *Mirror) Once(ctx context.Context) error {
 	m.mu.Lock()
+	m.relist = time.Time{}
 	m.findLoops()
 	m.mu.Unlock()
 	var wrong []error
@@ -222,23 +241,24 @@ func (m *Mirror) lookAt(ctx context.Context, l *loop) error {
 	now := m.opt.Now()
 	broken, isBroken := errors.AsType[*brokenError](err)
 	_, isGap := errors.AsType[*gapError](err)
+	l.rests = false
 	switch {
 	case errors.Is(err, errRemoved):
 		l.due = now.Add(never)
 		m.forget(l)
 	case err == nil && l.more:
 		l.due, l.fails = now, 0
-	case err == nil && l.log.Owns() && (l.alive || l.unsealed > 0):
+	case err == nil && l.log.Owns() && (l.unsealed > 0 || now.Before(l.doubt)):
 		l.due, l.fails = l.acted.Add(decide.Interval).Truncate(restGrid), 0
 	case err == nil && l.log.Owns():
-		l.due, l.fails = now.Add(restEnded).Truncate(restGrid), 0
+		l.due, l.fails, l.rests = now.Add(restMost).Truncate(restGrid), 0, true
 	case err == nil: // another host has it
 		l.due = now.Add(never)
 	case isGap:
-		l.due = now.Add(restEnded)
+		l.due = now.Add(restMost)
 	case isBroken:
 		err = broken.error
-		l.log, l.due = nil, now.Add(restEnded)
+		l.log, l.due = nil, now.Add(restMost)
 		l.woken.Store(true)
 		clear(l.dropped)
 	default:
@@ -315,24 +335,37 @@ func (m *Mirror) forget(l *loop) {
 	if l.folder != nil {
 		l.folder.Close()
 	}
-	m.find = m.opt.Now() // another loop may have its name
+	m.find, m.relist = m.opt.Now(), time.Time{} // another loop may have its name
 }
 
-// findLoops reads the registry. The caller has the lock.
+// findLoops reads the registry, if it may have changed. The caller has the lock.
 func (m *Mirror) findLoops() {
 	type found struct {
 		entry  registry.Entry
-		member membership
+		member membership.Membership
 		err    error
 	}
 	var mu sync.Mutex
 	var all []found
-	m.listenTo(registry.Folder(m.opt.Home))
-	_, err := registry.Survey(m.opt.Home, func(e registry.Entry) bool {
+	now := m.opt.Now()
+	m.find = now.Add(findEvery)
+	folder := registry.Folder(m.opt.Home)
+	_ = os.MkdirAll(folder, 0o700) // only what is there announces the first loop of a host
+	m.listenTo(folder)
+	info, err := os.Stat(folder)
+	at := writtenAt(info, err, now)
+	if !at.IsZero() && at.Equal(m.listed) && now.Before(m.relist) {
+		return
+	}
+	m.listed, m.relist = at, now.Add(restMost)
+	_, err = registry.Survey(m.opt.Home, func(e registry.Entry) bool {
 		f := found{entry: e}
-		f.member, f.err = readMembership(e.Dir)
-		if errors.Is(f.err, fs.ErrNotExist) && m.opt.All {
-			f.member = membership{Epoch: 1, Host: m.opt.Host}
+		f.member, f.err = membership.Read(e.Dir)
+		if f.err == nil && f.member == (membership.Membership{}) {
+			if !m.opt.All {
+				return false
+			}
+			f.member = membership.Membership{Epoch: 1, Host: m.opt.Host}
 			_, f.err = os.Stat(e.Dir) // the entry of a removed loop may stay
 		}
 		mu.Lock()
@@ -340,8 +373,8 @@ func (m *Mirror) findLoops() {
 		all = append(all, f)
 		return false // nothing else of it is read
 	})
-	m.find = m.opt.Now().Add(findEvery)
 	if err != nil {
+		m.listed = time.Time{} // it is read again
 		m.opt.Say(fmt.Sprintf("list the loops of this host: %v", err))
 	}
 	for _, f := range all {
@@ -349,14 +382,17 @@ func (m *Mirror) findLoops() {
 		switch {
 		case errors.Is(f.err, fs.ErrNotExist):
 		case f.err != nil:
+			m.listed = time.Time{}
 			m.sayLocked(f.entry.Dir, f.entry.Name, f.err.Error())
 		case l == nil, l.member != f.member && !l.busy:
 			if l != nil {
 				m.forget(l)
 			}
 			m.loops[f.entry.Dir] = newLoop(f.entry, f.member)
+		case l.member != f.member:
+			m.listed = time.Time{}
 		case !l.began.Equal(f.entry.Started): // a runner has begun
-			l.began, l.due, l.kicked = f.entry.Started, m.opt.Now().Add(lookAfter), true
+			l.began, l.due, l.kicked = f.entry.Started, now.Add(lookAfter), true
 		}
 	}
 }

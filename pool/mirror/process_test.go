@@ -267,6 +267,16 @@ func signalAll(t *testing.T, pids []int, s syscall.Signal) {
 // takeOver is what another host does, and wakes the one that had the loop.
 func (h *host) takeOver(id, by string) decide.Tail {
 	h.t.Helper()
+	tail := h.claim(id, by)
+	if err := command.Wake(h.t.Context(), h.store, "mill", id); err != nil {
+		h.t.Fatal(err)
+	}
+	return tail
+}
+
+// claim is a take-over that does not wake the other host.
+func (h *host) claim(id, by string) decide.Tail {
+	h.t.Helper()
 	c := decide.NewClaim(id, by, "a nonce", time.Now())
 	for {
 		switch step := c.Next(); step.Do {
@@ -281,9 +291,6 @@ func (h *host) takeOver(id, by string) decide.Tail {
 			_, err := h.store.PutIfAbsent(h.t.Context(), keys.Chunk(id, step.Number), step.Stored)
 			c.Answered(err)
 		case decide.Won:
-			if err := command.Wake(h.t.Context(), h.store, "mill", id); err != nil {
-				h.t.Fatal(err)
-			}
 			return c.Tail()
 		default:
 			h.t.Fatalf("the claim: %+v", step)

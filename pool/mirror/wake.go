@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/command"
@@ -13,10 +14,13 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// beats writes the host's sign of life until ctx ends.
+// beats writes the host's sign of life until ctx ends, and reads whether the host was woken: a
+// watch may be silent.
 func (m *Mirror) beats(ctx context.Context) {
 	for {
-		m.beatOnce(ctx)
+		if m.beatOnce(ctx) {
+			m.hear(ctx)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -26,7 +30,7 @@ func (m *Mirror) beats(ctx context.Context) {
 }
 
 // beatOnce also says, for all loops, whether the store is reached.
-func (m *Mirror) beatOnce(ctx context.Context) {
+func (m *Mirror) beatOnce(ctx context.Context) (reached bool) {
 	b := live.Beat{Version: 1, Host: m.opt.Host, At: m.opt.Now().UTC()}
 	m.mu.Lock()
 	b.Loops = len(m.loops)
@@ -38,7 +42,7 @@ func (m *Mirror) beatOnce(ctx context.Context) {
 	m.mu.Unlock()
 	err := m.beat.Put(ctx, m.store, 0, b)
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	m.mu.Lock()
 	was := m.unreachable
@@ -51,6 +55,7 @@ func (m *Mirror) beatOnce(ctx context.Context) {
 		m.opt.Say("the store is reached again")
 		m.retry()
 	}
+	return err == nil
 }
 
 // retry has all loops looked at that an error has put off.
@@ -65,32 +70,54 @@ func (m *Mirror) retry() {
 	m.wake()
 }
 
-// wakes waits for commands until ctx ends.
+// wakes waits for commands and take-overs until ctx ends.
 func (m *Mirror) wakes(ctx context.Context) {
-	count := uint64(0)
 	for ctx.Err() == nil {
 		for _, err := range m.store.Watch(ctx, keys.Wake(m.opt.Host)) {
 			if err != nil {
 				break // beats say that the store is not reached
 			}
-			var loops []string
-			if loops, count, err = command.Woken(ctx, m.store, m.opt.Host, count); err != nil {
-				loops = nil
-			}
-			m.kick(func(l *loop) bool {
-				if loops != nil && !slices.Contains(loops, l.id) {
-					return false
-				}
-				l.woken.Store(true)
-				return true
-			}, 0)
-			m.wake()
+			m.hear(ctx)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(live.BeatEvery):
 		}
 	}
+}
+
+// heard is for what the host was woken until now.
+type heard struct {
+	sync.Mutex
+	command.Listener
+	began bool
+}
+
+// hear has the loops looked at for which the host was woken. Without an answer, the next beat does.
+func (m *Mirror) hear(ctx context.Context) {
+	m.heard.Lock()
+	defer m.heard.Unlock()
+	loops, unknown, err := m.heard.Woken(ctx, m.store, m.opt.Host)
+	if err != nil {
+		return
+	}
+	first := !m.heard.began // then all loops are asked about anyway
+	m.heard.began = true
+	if len(loops) == 0 && !unknown {
+		return
+	}
+	doubt := m.opt.Now().Add(doubtFor)
+	m.kick(func(l *loop) bool {
+		if !unknown && !slices.Contains(loops, l.id) {
+			return false
+		}
+		if !unknown || !first {
+			l.doubt = doubt
+		}
+		l.woken.Store(true)
+		return true
+	}, 0)
+	m.wake()
 }
 
 // listen has the loop looked at once its journal is written to. The watch ends with the first
@@ -108,7 +135,7 @@ func (m *Mirror) listenTo(path string) {
 func (m *Mirror) written(path string) {
 	if filepath.Dir(path) == registry.Folder(m.opt.Home) {
 		m.mu.Lock()
-		m.find = m.opt.Now().Add(lookAfter)
+		m.find, m.relist = m.opt.Now().Add(lookAfter), time.Time{}
 		m.mu.Unlock()
 		return
 	}

@@ -43,6 +43,14 @@ type Holder struct {
 	Record    []byte // of chunk 0
 }
 
+// By is the host that has the loop, as a part of a key; a person withdraws one by another name.
+func (h Holder) By() string {
+	if h.Withdrawn {
+		return "withdrawn"
+	}
+	return h.Host
+}
+
 // Mine reports whether a claim has the loop.
 func (h Holder) Mine(c Claim) bool { return h.Epoch > 0 && h.Nonces[len(h.Nonces)-1] == c.Nonce }
 

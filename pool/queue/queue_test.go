@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
@@ -95,7 +97,7 @@ func claimAll(t *testing.T, s store.Store, r *queue.Reader) (claimed int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Claimed(item.ID)
+		r.Claimed(item.ID, held.By())
 		if held.Mine(c) {
 			claimed++
 		}
@@ -119,9 +121,20 @@ func TestCursorPassesClaimedEntries(t *testing.T) {
 	if err != nil || len(fresh) != 0 {
 		t.Errorf("a new reader begins with %d claimed entries, %v", len(fresh), err)
 	}
+	if held, err := live.Loops(t.Context(), s, "mill"); err != nil || len(held) != queue.Batch {
+		t.Errorf("behind the cursor, %d loops are found by their host, %v", len(held), err)
+	}
 	submit(t, s, task("last", 0))
-	if n := claimAll(t, s, r); n != 1 {
+	submit(t, s, task("first", 9))
+	if n := claimAll(t, s, r); n != 2 {
 		t.Errorf("of what was submitted later, %d were claimed", n)
+	}
+	if n, err := queue.CountWaiting(t.Context(), s); n != 0 || err != nil {
+		t.Errorf("%d wait, %v", n, err)
+	}
+	submit(t, s, task("waits", 5))
+	if n, err := queue.CountWaiting(t.Context(), s); n != 1 || err != nil {
+		t.Errorf("%d wait, %v", n, err)
 	}
 }
 
@@ -142,11 +155,11 @@ func TestSubmissionBehindCursor(t *testing.T) {
 		t.Errorf("%q, %v", names(waiting), err)
 	}
 	withdrawn := 0
-	for key, err := range s.List(t.Context(), keys.QueuePrefix(3), "") {
+	for key, err := range s.List(t.Context(), keys.Queue, "") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := queue.Hold(t.Context(), s, key[len(keys.QueuePrefix(3)):])
+		held, err := queue.Hold(t.Context(), s, path.Base(key))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/program"
 	"github.com/ralph-loop/ralph/registry"
@@ -44,11 +44,8 @@ func (t *taking) bring(ctx context.Context) error {
 		}
 	}
 	if t.view.ID != t.Taken.Loop { // a queued loop, whose runner gave it another ID
-		text, err := json.Marshal(membership.Membership{Epoch: t.Taken.Epoch, Host: t.Host, From: t.Taken.From, Loop: t.Taken.Loop})
-		if err == nil {
-			err = replace(membership.File(t.folder()), text)
-		}
-		if err != nil {
+		m := membership.Membership{Epoch: t.Taken.Epoch, Host: t.Host, From: t.Taken.From, Loop: t.Taken.Loop}
+		if err := durable.ReplaceJSON(membership.File(t.folder()), m); err != nil {
 			return fmt.Errorf("write the loop's ID in the pool: %w", err)
 		}
 	}

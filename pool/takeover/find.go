@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
-	"github.com/ralph-loop/ralph/pool/log"
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
@@ -24,12 +23,21 @@ func Find(ctx context.Context, s store.Store, name string) (loop string, err err
 	if _, err := ulid.ParseStrict(name); err == nil {
 		return name, nil
 	}
+	loops, err := live.Loops(ctx, s, "")
+	if err != nil {
+		return "", err
+	}
+	var views []string
+	for _, loop := range loops {
+		views = append(views, keys.View(loop))
+	}
+	entries, err := store.GetAll(ctx, s, views)
+	if err != nil {
+		return "", err
+	}
 	var going, ended []string
-	for loop, err := range log.Loops(ctx, s) {
-		if err != nil {
-			return "", err
-		}
-		found, over, err := nameOf(ctx, s, loop)
+	for i, loop := range loops {
+		found, over, err := nameOf(ctx, s, loop, entries[i].Value)
 		switch {
 		case err != nil:
 			return "", err
@@ -54,16 +62,12 @@ func Find(ctx context.Context, s store.Store, name string) (loop string, err err
 
 // nameOf returns the name of a loop, as its view or else its first chunk has it, and whether the
 // view says that it has ended.
-func nameOf(ctx context.Context, s store.Store, loop string) (name string, ended bool, err error) {
-	entry, err := s.Get(ctx, keys.View(loop))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return "", false, fmt.Errorf("read the view of loop %s: %w", loop, err)
-	}
+func nameOf(ctx context.Context, s store.Store, loop string, view []byte) (name string, ended bool, err error) {
 	var v live.View
-	if err == nil && json.Unmarshal(entry.Value, &v) == nil && v.View != nil && v.View.Name != "" {
+	if json.Unmarshal(view, &v) == nil && v.View != nil && v.View.Name != "" {
 		return v.View.Name, v.View.Ended != nil, nil
 	}
-	entry, err = s.Get(ctx, keys.Chunk(loop, 0))
+	entry, err := s.Get(ctx, keys.Chunk(loop, 0))
 	if errors.Is(err, store.ErrNotFound) {
 		return "", false, nil
 	}

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/ralph-loop/ralph/pool/durable"
 )
 
 // A record is what this host knows of its take-over of a loop until that is done.
@@ -38,37 +39,10 @@ func readRecord(path string) (r record, err error) {
 
 // write is durable on return.
 func (r record) write() error {
-	text, err := json.Marshal(r)
-	if err == nil {
-		err = replace(r.path, text)
-	}
-	if err != nil {
+	if err := durable.ReplaceJSON(r.path, r); err != nil {
 		return fmt.Errorf("record the take-over: %w", err)
 	}
 	return nil
 }
 
 func (r record) remove() error { return os.Remove(r.path) }
-
-// replace writes a file at once: there is the old one or the new one. It is durable on return.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}

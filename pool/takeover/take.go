@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/pool/command"
 	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/log"
 	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/mirror/decide"
@@ -113,13 +115,35 @@ func (t *taking) take(ctx context.Context) (err error) {
 		}
 	}
 	t.Taken.Epoch, t.Taken.From = t.log.Tail.Epoch, t.log.From
+	if err := t.wake(ctx, t.Taken.From); err != nil {
+		t.say("%v: its mirror finds the claim when it stores more, or asks", err)
+	}
 	if err := timed(&t.Milliseconds.Import, func() error { return t.bring(ctx) }); err != nil {
 		return err
 	}
 	if err := timed(&t.Milliseconds.Start, func() error { return t.start(ctx) }); err != nil {
 		return err
 	}
+	t.show(ctx)
 	return t.record.remove()
+}
+
+// wake says to the mirror of another host that the loop is, or is about to be, taken over.
+func (t *taking) wake(ctx context.Context, host string) error {
+	if host == t.Host {
+		return nil
+	}
+	return command.Wake(ctx, t.Store, host, t.Taken.Loop)
+}
+
+// show writes where the loop is now, so that a list has it before this host's mirror says more.
+func (t *taking) show(ctx context.Context) {
+	cell := live.Cell{Key: keys.View(t.Taken.Loop)}
+	e := registry.Entry{Name: t.files.Name, Dir: t.folder(), Project: t.project(), ID: t.Taken.Loop}
+	err := cell.PutView(ctx, t.Store, e, live.View{Loop: t.Taken.Loop, Epoch: t.Taken.Epoch, Host: t.Host, At: t.Clock().UTC()})
+	if err != nil {
+		t.say("%v: 'ralph pool list' shows host %s until the mirror of this host runs", err, t.Taken.From)
+	}
 }
 
 func timed(took *int64, step func() error) error {
@@ -243,6 +267,11 @@ func (t *taking) claim(ctx context.Context) error {
 	}
 	t.say("claiming epoch %d", t.log.Tail.Epoch+1)
 	before := t.log.Tail
+	// From now on that host asks often whose the loop is: it finds the claim also if this process
+	// is killed after it.
+	if err := errors.Join(t.wake(ctx, before.Host), live.NoteLoop(ctx, t.Store, t.Host, t.Taken.Loop)); err != nil {
+		return err
+	}
 	claim := decide.NewClaimAfter(before, t.Host, t.record.Nonce, t.record.At)
 	tail, err := t.drive(ctx, claim)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/pool/command"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/pooltest"
@@ -152,6 +153,15 @@ func TestHostIsGone(t *testing.T) {
 		t.Errorf("taken: %+v", got)
 	}
 	t.Logf("take-over: %+v", got.Milliseconds)
+	// The host that had it is woken, and lists show where it is, before any mirror runs.
+	woken, unknown, err := new(command.Listener).Woken(t.Context(), pool, "mill")
+	if err != nil || unknown || len(woken) != 2 || woken[0] != s.loop {
+		t.Errorf("host mill was woken for %q, %v: %v", woken, unknown, err)
+	}
+	var shown live.View
+	if entry, err := pool.Get(t.Context(), keys.View(s.loop)); err != nil || json.Unmarshal(entry.Value, &shown) != nil || shown.Host != "kiln" || shown.Epoch != 2 {
+		t.Errorf("the view is of host %q, epoch %d: %v", shown.Host, shown.Epoch, err)
+	}
 	folder := filepath.Join(s.kiln.Dir, "demo", ".ralph", "demo")
 	awaitEnd(t, folder)
 	after := lines(t, folder)

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/spec"
 )
 
@@ -78,7 +79,7 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 	if err := os.Rename(fresh, work); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(work))
+	return durable.SyncFolder(filepath.Dir(work))
 }
 
 // hasBranch reports whether a copy has a branch or tag, or cannot say it.

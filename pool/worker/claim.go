@@ -37,7 +37,7 @@ func (w *Worker) claimQueued(ctx context.Context) error {
 		// What has a record is being looked after, with the claim that is there.
 		if known, err := readRecord(w.Home, item.ID); err != nil || known != nil {
 			if w.noteDamage(item.ID, err); known != nil && known.Finished != "" {
-				w.reader.Claimed(item.ID)
+				w.reader.Claimed(item.ID, w.Host)
 			}
 			continue
 		}
@@ -110,7 +110,7 @@ func (w *Worker) claim(ctx context.Context, item *queue.Item) error {
 		w.tend(ctx, item.ID) // it may have the loop, and continues with the same claim
 		return err
 	}
-	w.reader.Claimed(item.ID)
+	w.reader.Claimed(item.ID, held.By())
 	if !held.Mine(r.Claim) {
 		err := remove(w.Home, item.ID)
 		if held.Withdrawn && item.Spec.Account != "" {

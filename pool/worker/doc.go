@@ -24,5 +24,7 @@
 //
 // Each loop that runs has a goroutine, which follows its journal. The queue is read when a
 // submission is seen, and each half minute. Whether a host is alive is judged by whether its beat
-// changes, on this host's clock: no two clocks are compared.
+// changes, on this host's clock. The time in a beat says only which hosts are asked about often:
+// of all others, each minute 20 in turn. The loops of a dead host are those noted under its name,
+// and those in the queue after the cursor.
 package worker

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"time"
@@ -57,16 +58,19 @@ func Reports(ctx context.Context, s store.Store) (all []Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var cells []string
 	for _, host := range hosts {
+		cells = append(cells, keys.Worker(host))
+	}
+	entries, err := store.GetAll(ctx, s, cells)
+	for i, entry := range entries {
 		var r Report
-		if err := get(ctx, s, keys.Worker(host), &r); err != nil {
-			return nil, err
-		}
-		if r.Host == host {
+		_ = json.Unmarshal(entry.Value, &r) // it is only for people
+		if r.Host == hosts[i] {
 			all = append(all, r)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // get decodes a value; one that does not exist leaves v as it is, and one that is damaged as well:
@@ -88,49 +92,84 @@ func hostNames(ctx context.Context, s store.Store) ([]string, error) {
 	return store.Names(ctx, s, keys.Hosts, keys.AfterHost)
 }
 
-// LoopIDs returns all loops, in the order of their IDs.
-func LoopIDs(ctx context.Context, s store.Store) ([]string, error) {
-	return store.Names(ctx, s, keys.Loops, keys.AfterLoop)
-}
+// beatsAtOnce is how many beats a worker reads each time, beside those that seem late. It gets
+// round all hosts in turn, from a place of its own: one of many workers soon notices a dead host.
+const beatsAtOnce = 20
 
-// beats has when the beat of each host was last seen to change, on this host's clock.
-type beats map[string]*struct {
+// lateAfter is the age from which a beat seems late.
+const lateAfter = 3 * live.BeatEvery
+
+// A beat is what was last seen of a host, on this host's clock.
+type beat struct {
 	revision store.Revision
-	since    time.Time
+	since    time.Time // when it was first seen
+	read     time.Time // when it was last seen
+	late     bool      // by the host's clock, which decides only whether it is read each time
 }
 
-// read reads the beats of all hosts.
-func (b beats) read(ctx context.Context, s store.Store, now time.Time) error {
-	hosts, err := hostNames(ctx, s)
+type beats struct {
+	own   string
+	known map[string]*beat
+	turn  []string // hosts that are read next
+}
+
+func newBeats(own string) beats { return beats{own: own, known: map[string]*beat{}} }
+
+// read reads the beats of this host, of those that are late, and of some others.
+func (b *beats) read(ctx context.Context, s store.Store, now time.Time) error {
+	if len(b.turn) == 0 {
+		hosts, err := hostNames(ctx, s)
+		if err != nil {
+			return err
+		}
+		at := rand.IntN(len(hosts) + 1)
+		b.turn = slices.Concat(hosts[at:], hosts[:at])
+	}
+	n := min(beatsAtOnce, len(b.turn))
+	hosts := append([]string{b.own}, b.turn[:n]...)
+	b.turn = b.turn[n:]
+	for host, known := range b.known {
+		if known.late {
+			hosts = append(hosts, host)
+		}
+	}
+	slices.Sort(hosts)
+	hosts = slices.Compact(hosts)
+	var cells []string
+	for _, host := range hosts {
+		cells = append(cells, keys.Beat(host))
+	}
+	entries, err := store.GetAll(ctx, s, cells)
 	if err != nil {
 		return err
 	}
-	for _, host := range hosts {
-		entry, err := s.Get(ctx, keys.Beat(host))
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("read the beat of host %s: %w", host, err)
+	for i, host := range hosts {
+		known := b.known[host]
+		if known == nil || known.revision != entries[i].Revision {
+			known = &beat{revision: entries[i].Revision, since: now}
+			b.known[host] = known
 		}
-		if known := b[host]; known == nil || known.revision != entry.Revision {
-			b[host] = &struct {
-				revision store.Revision
-				since    time.Time
-			}{entry.Revision, now}
-		}
+		var says live.Beat
+		known.read = now
+		known.late = json.Unmarshal(entries[i].Value, &says) != nil || now.Sub(says.At).Abs() >= lateAfter
 	}
 	return nil
 }
 
 // stale reports whether a host gives no sign of life: it has never had a beat, or its beat has
 // stayed the same for so long.
-func (b beats) stale(host string, now time.Time) bool {
-	known := b[host]
-	return known == nil || known.revision == "" || now.Sub(known.since) >= StaleAfter
+func (b *beats) stale(host string) bool {
+	known := b.known[host]
+	return known == nil || known.revision == "" || known.same() >= StaleAfter
 }
 
+// same is for how long the beat has certainly stayed the same.
+func (k *beat) same() time.Duration { return k.read.Sub(k.since) }
+
 // dead returns the hosts whose beat has stayed the same, or was absent, for so long.
-func (b beats) dead(now time.Time) (hosts []string) {
-	for host, known := range b {
-		if now.Sub(known.since) >= StaleAfter {
+func (b *beats) dead() (hosts []string) {
+	for host, known := range b.known {
+		if known.same() >= StaleAfter {
 			hosts = append(hosts, host)
 		}
 	}
@@ -159,14 +198,20 @@ func SetDraining(ctx context.Context, s store.Store, host, by string, on bool) e
 
 // ReadView returns what a loop does; nil if no host has said it.
 func ReadView(ctx context.Context, s store.Store, id string) (*live.View, error) {
+	entry, err := s.Get(ctx, keys.View(id))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read the view of loop %s: %w", id, err)
+	}
+	return ParseView(id, entry.Value), nil
+}
+
+// ParseView is ReadView of what was read.
+func ParseView(id string, value []byte) *live.View {
 	var v live.View
-	if err := get(ctx, s, keys.View(id), &v); err != nil {
-		return nil, err
+	if json.Unmarshal(value, &v) != nil || v.View == nil || v.Loop != id {
+		return nil
 	}
-	if v.View == nil || v.Loop != id {
-		return nil, nil
-	}
-	return &v, nil
+	return &v
 }
 
 // show says what becomes of a loop before it has a journal: later its mirror does. It is for

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
@@ -262,7 +263,7 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("start loop %s: %w", s.Name, err)
 	}
-	if err := writeFile(membership.File(dir), membership.Membership{Epoch: epoch, Host: w.Host, Loop: s.ID}); err != nil {
+	if err := durable.ReplaceJSON(membership.File(dir), membership.Membership{Epoch: epoch, Host: w.Host, Loop: s.ID}); err != nil {
 		return fmt.Errorf("start loop %s: %w", s.Name, err)
 	}
 	flags, err := spec.Flags(s.Start)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/queue"
 )
 
@@ -27,42 +28,14 @@ func recordFile(home, id string) string { return filepath.Join(folder(home, id),
 
 // write replaces the record. It is durable on return.
 func (r record) write(home string) error {
-	if err := os.MkdirAll(folder(home, r.Loop), 0o700); err != nil {
+	err := durable.ReplaceJSON(recordFile(home, r.Loop), r)
+	if err == nil {
+		err = durable.SyncFolder(filepath.Dir(folder(home, r.Loop)))
+	}
+	if err != nil {
 		return fmt.Errorf("note the claim of loop %s: %w", r.Loop, err)
 	}
-	if err := writeFile(recordFile(home, r.Loop), r); err != nil {
-		return fmt.Errorf("note the claim of loop %s: %w", r.Loop, err)
-	}
-	return syncFolder(filepath.Dir(folder(home, r.Loop)))
-}
-
-// writeFile replaces a file by the JSON of a value.
-func writeFile(path string, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return nil
 }
 
 // readRecord returns the record of a loop; nil if there is none.

@@ -7,8 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
+	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 )
@@ -21,9 +22,9 @@ func specOf(held queue.Holder) (s spec.Spec) {
 
 // takeOver takes over loops of hosts that give no sign of life. When it guesses wrong, the other
 // host is fenced, and the loop runs once.
-func (w *Worker) takeOver(ctx context.Context, now time.Time) error {
+func (w *Worker) takeOver(ctx context.Context) error {
 	var dead []string
-	for _, host := range w.beats.dead(now) {
+	for _, host := range w.beats.dead() {
 		draining, err := IsDraining(ctx, w.Store, host)
 		if err != nil {
 			return err
@@ -35,30 +36,61 @@ func (w *Worker) takeOver(ctx context.Context, now time.Time) error {
 	if len(dead) == 0 {
 		return nil
 	}
-	ids, err := LoopIDs(ctx, w.Store)
-	if err != nil {
-		return err
+	for _, host := range dead {
+		ids, err := live.Loops(ctx, w.Store, host)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			key, beat := keys.HeldLoop(host, id), w.beats.known[host].revision
+			if seen, known := w.passed[key]; known && seen == beat {
+				continue
+			}
+			over, err := w.tryTake(ctx, dead, id)
+			if err != nil {
+				w.say(id, "loop %s: %v", id, err)
+			}
+			if over {
+				w.passed[key] = beat
+			}
+		}
 	}
-	for _, id := range ids {
-		if w.running() >= w.Slots {
-			return nil
-		}
-		if w.isTended(id) || w.Only != "" && id != w.Only {
-			continue
-		}
-		if err := w.takeFrom(ctx, dead, id); err != nil {
+	for _, id := range w.reader.Held(dead) { // not begun, so that no mirror has noted it
+		if _, err := w.tryTake(ctx, dead, id); err != nil {
 			w.say(id, "loop %s: %v", id, err)
 		}
 	}
 	return nil
 }
 
-// takeFrom takes over a loop, if one of these hosts has it and it has not ended.
-func (w *Worker) takeFrom(ctx context.Context, dead []string, id string) error {
-	v, err := ReadView(ctx, w.Store, id)
-	if err != nil || v != nil && (v.View.Status.Ended() || !slices.Contains(dead, v.Host)) {
-		return err
+// tryTake takes over a loop, if there is a slot and this worker may run it. over says that it has
+// ended, or that another host has it.
+func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bool, err error) {
+	if w.running() >= w.Slots || w.isTended(id) || w.Only != "" && id != w.Only {
+		return false, nil
 	}
+	if _, known := w.held[id]; !known {
+		held, err := queue.Hold(ctx, w.Store, id)
+		if err != nil || held.Epoch == 0 {
+			return false, err
+		}
+		w.held[id] = held
+	}
+	if !w.wanted(w.held[id]) {
+		return false, nil
+	}
+	v, err := ReadView(ctx, w.Store, id)
+	if err != nil {
+		return false, err
+	}
+	if v != nil && (v.View.Status.Ended() || !slices.Contains(dead, v.Host)) {
+		return true, nil
+	}
+	return false, w.takeFrom(ctx, dead, id, v)
+}
+
+// takeFrom takes over a loop, if one of these hosts has it.
+func (w *Worker) takeFrom(ctx context.Context, dead []string, id string, v *live.View) error {
 	held, err := queue.Hold(ctx, w.Store, id)
 	if err != nil || v == nil && !slices.Contains(dead, held.Host) || !w.wanted(held) {
 		return err
@@ -84,6 +116,9 @@ func (w *Worker) takeFrom(ctx context.Context, dead []string, id string) error {
 	}
 	if known, err := readRecord(w.Home, id); err != nil || known != nil && known.Finished == "" {
 		return err // it is being looked after
+	}
+	if err := live.NoteLoop(ctx, w.Store, w.Host, id); err != nil {
+		return err
 	}
 	r := record{Claim: queue.NewClaim(id, w.Host, held.Record), Next: true}
 	if err := r.write(w.Home); err != nil {

@@ -59,6 +59,9 @@ type Worker struct {
 	refused  map[string]string // by specification, why it waits
 	deaths   map[string]death  // by loop, the last one of a runner
 
+	held   map[string]queue.Holder   // by loop, as it was read first
+	passed map[string]store.Revision // by loop, the beat of a host that has it no more, or where it has ended
+
 	said      map[string]string
 	published Report
 	draining  bool   // by 'ralph pool drain'
@@ -72,9 +75,9 @@ func New(o Options) *Worker {
 		o.Now = time.Now
 	}
 	return &Worker{
-		Options: o, reader: queue.Reader{Store: o.Store}, beats: beats{}, look: make(chan struct{}, 1),
+		Options: o, reader: queue.Reader{Store: o.Store, Host: o.Host}, beats: newBeats(o.Host), look: make(chan struct{}, 1),
 		tended: map[string]bool{}, problems: map[string]string{}, refused: map[string]string{}, said: map[string]string{},
-		deaths: map[string]death{},
+		deaths: map[string]death{}, passed: map[string]store.Revision{}, held: map[string]queue.Holder{},
 	}
 }
 
@@ -142,13 +145,13 @@ func (w *Worker) round(ctx context.Context, claim bool) error {
 	switch w.idle = ""; {
 	case draining:
 		w.idle = fmt.Sprintf("host %s drains, so nothing is claimed: 'ralph pool drain %s --undo' ends that", w.Host, w.Host)
-	case w.beats.stale(w.Host, now):
+	case w.beats.stale(w.Host):
 		w.next.hosts = time.Time{}
 		w.idle = "no mirror runs on this host, so nothing is claimed: 'ralph pool mirror'"
 	}
 	if w.idle == "" {
 		w.forget("idle")
-		err = errors.Join(w.claimQueued(ctx), w.takeOver(ctx, now))
+		err = errors.Join(w.claimQueued(ctx), w.takeOver(ctx))
 	} else if !w.Once { // else it is the outcome
 		w.say("idle", "%s", w.idle)
 	}

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -327,7 +328,8 @@ func (w *world) mirrored(loop string, n uint64, prev, host string, status event.
 	view := &projector.View{}
 	view.Status = status
 	cell := live.Cell{Key: keys.View(loop)}
-	if err := cell.Put(w.t.Context(), w.store, 1, live.View{Version: 1, Loop: loop, Epoch: 1, Host: host, View: view}); err != nil {
+	err = cell.Put(w.t.Context(), w.store, 1, live.View{Version: 1, Loop: loop, Epoch: 1, Host: host, View: view})
+	if err := errors.Join(err, live.NoteLoop(w.t.Context(), w.store, host, loop)); err != nil {
 		w.t.Fatal(err)
 	}
 	w.beat(host)

@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/fence"
+	"github.com/ralph-loop/ralph/internal/ground/filelock"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -191,7 +192,11 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 	if err != nil {
 		return err
 	}
-	b, err := keep.WriteBundle(ctx, tree, bundle, m.ID, x.since, e.Environ...)
+	var b keep.Bundle
+	err = alone(ctx, s.Dir, func() (err error) {
+		b, err = keep.WriteBundle(ctx, tree, bundle, m.ID, x.since, e.Environ...)
+		return err
+	})
 	switch {
 	case repo.Absent(err) || errors.Is(err, repo.ErrNoCommits):
 		bundle = ""
@@ -233,6 +238,35 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 		return err
 	}
 	return syncFolder(filepath.Dir(x.File))
+}
+
+// alonePause is the time between two attempts to lock a loop's folder.
+const alonePause = 50 * time.Millisecond
+
+// alone calls do while no other export of the loop does: the files that a bundle keeps have one
+// name in the repository. A system that cannot lock a folder has no mirror that exports as well.
+func alone(ctx context.Context, dir string, do func() error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	folder, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // ends the lock
+	for {
+		mine, err := filelock.TryExclusive(folder)
+		if mine || err != nil {
+			return do()
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("another export of the loop is under way: %w", context.Cause(ctx))
+		case <-time.After(alonePause):
+		}
+	}
 }
 
 // Undo removes the fence of a loop, which can be resumed here again.

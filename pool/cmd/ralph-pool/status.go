@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/nats"
 	"github.com/ralph-loop/ralph/registry"
@@ -93,45 +92,36 @@ func (st *state) read(ctx context.Context, s store.Store) error {
 		}
 		st.Server = &server{u.Server, u.Replicas, u.Bytes, u.Keys, float64(u.Answered.Microseconds()) / 1000}
 	}
+	var names, beats []string
 	for key, err := range s.List(ctx, keys.Hosts, "") {
 		if err != nil {
 			return err
 		}
 		if name, found := strings.CutSuffix(strings.TrimPrefix(key, keys.Hosts), "/beat"); found {
-			h, err := readHost(ctx, s, name)
-			if err != nil {
-				return err
-			}
-			st.Hosts = append(st.Hosts, h)
+			names, beats = append(names, name), append(beats, key)
 		}
 	}
-	for key, err := range s.List(ctx, keys.Queue, "") {
-		if err != nil {
-			return err
-		}
-		// The first chunk of its loop is the claim.
-		_, err := s.Get(ctx, keys.Chunk(path.Base(key), 0))
-		if errors.Is(err, store.ErrNotFound) {
-			st.Waiting++
-		} else if err != nil {
-			return err
-		}
+	entries, err := store.GetAll(ctx, s, beats)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		st.Hosts = append(st.Hosts, readHost(name, entries[i].Value))
+	}
+	if st.Waiting, err = queue.CountWaiting(ctx, s); err != nil {
+		return err
 	}
 	st.answered = time.Now()
 	return nil
 }
 
-func readHost(ctx context.Context, s store.Store, name string) (host, error) {
+func readHost(name string, beat []byte) host {
 	h := host{Name: name}
-	entry, err := s.Get(ctx, keys.Beat(name))
-	if err != nil {
-		return h, err
-	}
 	var b live.Beat
-	if json.Unmarshal(entry.Value, &b) == nil && !b.At.IsZero() {
+	if json.Unmarshal(beat, &b) == nil && !b.At.IsZero() {
 		h.Beat, h.Loops, h.Alive = &b.At, &b.Loops, &b.Alive
 	}
-	return h, nil
+	return h
 }
 
 func (st *state) print() error {

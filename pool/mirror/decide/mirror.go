@@ -36,8 +36,9 @@ type Step struct {
 	Why    error     // Stop
 }
 
-// Interval is how long a mirror waits at most until it seals what is there, or reads whether the
-// loop is still its own: that long, at most, a fenced agent goes on while the store is reached.
+// Interval is how long a mirror waits at most until it seals what is there, or, once it was woken
+// for a loop, reads whether the loop is still its own: that long, at most, an agent goes on that is
+// to be fenced, while the store is reached.
 const Interval = 30 * time.Second
 
 // A Journal is what a mirror knows of the loop's journal on its own host.

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ralph-loop/ralph/pool/store"
@@ -34,6 +36,7 @@ func Bench(b *testing.B, s store.Store) {
 			}
 		}
 	})
+	benchMany(b, s, prefix, value[:4<<10])
 	b.Run("PutRefused", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.PutIfAbsent(b.Context(), key(0), value); !errors.Is(err, store.ErrExists) {
@@ -66,6 +69,32 @@ func Bench(b *testing.B, s store.Store) {
 			}
 			if n != 1000 && n != 999 {
 				b.Fatalf("%d keys", n)
+			}
+		}
+	})
+}
+
+// benchMany measures what many hosts do at once, and one that lists all loops.
+func benchMany(b *testing.B, s store.Store, prefix string, value []byte) {
+	var at atomic.Int64
+	b.Run("Put4KiB16AtOnce", func(b *testing.B) {
+		b.SetParallelism((16 + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
+		b.RunParallel(func(each *testing.PB) {
+			for each.Next() {
+				if _, err := s.PutIfAbsent(b.Context(), fmt.Sprintf("%s/loops/M/log/%012d", prefix, at.Add(1)), value); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+	b.Run("GetAll1000", func(b *testing.B) {
+		all := make([]string, 1000)
+		for i := range all {
+			all[i] = fmt.Sprintf("%s/loops/M/log/%012d", prefix, 1+i%int(max(at.Load(), 1)))
+		}
+		for b.Loop() {
+			if _, err := store.GetAll(b.Context(), s, all); err != nil {
+				b.Fatal(err)
 			}
 		}
 	})
