@@ -88,5 +88,8 @@ func Decode(stored []byte) (Header, []byte, error) {
 	if h.Version != Version {
 		return h, nil, fmt.Errorf("chunk %d of loop %s has version %d, and this program reads %d: %w", h.Number, h.Loop, h.Version, Version, ErrVersion)
 	}
+	if count := uint64(bytes.Count(lines, []byte("\n"))); h.Last > 0 && count != uint64(h.Last-h.First)+1 {
+		return h, nil, fmt.Errorf("it has %d lines for events %d to %d", count, h.First, h.Last)
+	}
 	return h, lines, nil
 }

@@ -137,7 +137,7 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 		if other := m.claimID(id, l); other != "" {
 			return fmt.Errorf("the folder %s has the same id, %s: one of them is a copy, and has to be removed", other, id)
 		}
-		l.view.Key = keys.View(id)
+		l.view = live.Cell{Key: keys.View(id), Superseded: func(ctx context.Context) (bool, error) { return m.superseded(ctx, l) }}
 	}
 	tail, err := m.lastLines(ctx, l)
 	if err != nil {
@@ -147,32 +147,40 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 	return nil
 }
 
-// lastLines returns the end of the log before the last chunk that has lines. Reading begins there:
-// 'ralph pool check' reads all of it. A chunk that the list lacks is found by reading on.
+// superseded reports whether a chunk follows the end of the log, as far as it was read.
+func (m *Mirror) superseded(ctx context.Context, l *loop) (bool, error) {
+	_, err := m.store.Get(ctx, keys.Chunk(l.id, l.log.Tail().Next))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lastLines returns the end of the log before the last chunk in which this host has lines. Reading
+// begins there: 'ralph pool check' reads all of it. What a chunk of another host says counts only
+// by its position: anyone who can write into the store could write one further on, with any epoch.
 func (m *Mirror) lastLines(ctx context.Context, l *loop) (tail decide.Tail, err error) {
 	if m.opt.Verify {
 		return tail, nil
 	}
-	last, found := uint64(0), false
+	count := uint64(0)
 	for key, err := range m.store.List(ctx, keys.Log(l.id), "") {
 		if err != nil {
 			return tail, fmt.Errorf("list the chunks: %w", err)
 		}
-		if n, ok := keys.ChunkNumber(key); ok {
-			last, found = n, true
+		if key != keys.Chunk(l.id, count) {
+			break // what is after a gap is not of the log, or is found by reading on
 		}
+		count++
 	}
-	for n := last; found && n > 0; n-- {
-		entry, err := m.store.Get(ctx, keys.Chunk(l.id, n))
+	for n := count; n > 1; n-- {
+		entry, err := m.store.Get(ctx, keys.Chunk(l.id, n-1))
 		if err != nil {
-			return tail, fmt.Errorf("read chunk %d: %w", n, err)
+			return tail, fmt.Errorf("read chunk %d: %w", n-1, err)
 		}
 		h, _, err := chunk.Decode(entry.Value)
-		if err != nil {
-			return tail, &brokenError{fmt.Errorf("the log of loop %s is broken at chunk %d: %w", l.id, n, err)}
-		}
-		if h.Last > 0 && h.First > 0 { // a chunk with lines that is not the first is no claim
-			return decide.Tail{Loop: l.id, Next: n, Prev: h.Prev, Epoch: h.Epoch, Host: h.Host, Last: h.First - 1}, nil
+		if err == nil && h.Epoch == l.epoch && h.Host == m.opt.Host && h.Last > 0 {
+			return decide.Tail{Loop: l.id, Next: n - 1, Prev: h.Prev, Epoch: h.Epoch, Host: h.Host, Last: h.First - 1}, nil
 		}
 	}
 	return tail, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/log"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/projector"
@@ -89,8 +90,14 @@ func hostNames(ctx context.Context, s store.Store) ([]string, error) {
 }
 
 // LoopIDs returns all loops, in the order of their IDs.
-func LoopIDs(ctx context.Context, s store.Store) ([]string, error) {
-	return store.Names(ctx, s, keys.Loops, keys.AfterLoop)
+func LoopIDs(ctx context.Context, s store.Store) (ids []string, err error) {
+	for id, err := range log.Loops(ctx, s) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // beats has when the beat of each host was last seen to change, on this host's clock.
@@ -180,7 +187,10 @@ func (w *Worker) show(ctx context.Context, id, state string, givenUp bool) {
 	view := &projector.View{}
 	view.ID, view.Name, view.Host, view.State = id, s.Name, w.Host, state
 	view.Task.Text = s.Prompt[:min(len(s.Prompt), 200)]
-	cell := live.Cell{Key: keys.View(id)}
+	cell := live.Cell{Key: keys.View(id), Superseded: func(ctx context.Context) (bool, error) {
+		now, err := queue.Hold(ctx, w.Store, id)
+		return now.Epoch > held.Epoch, err
+	}}
 	_ = cell.Put(ctx, w.Store, held.Epoch, live.View{
 		Version: 1, Loop: id, Epoch: held.Epoch, Host: w.Host, At: w.Now().UTC(), View: view, GivenUp: givenUp,
 	})
