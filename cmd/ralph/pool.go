@@ -37,8 +37,7 @@ func (v *poolVerb) Run(e *cli.Env) error {
 	program, err := findPool(e)
 	if errors.Is(err, cli.ErrForeign) {
 		return cli.Refuse("install it in the folder of ralph, or in another one that only you or root can write", "run %s: %w", program, err)
-	}
-	if err != nil {
+	} else if err != nil {
 		return cli.Refuse("'go install github.com/ralph-loop/ralph/pool/cmd/ralph-pool@latest' installs it; only hosts of a pool need it",
 			"find the program %s beside ralph or on PATH: %w", poolProgram, err)
 	}

@@ -42,8 +42,8 @@ type View struct {
 // A Cell is a key that one host at a time writes. It remembers the revision of its last write.
 type Cell struct {
 	Key string
-	// Superseded reports whether the log has a claim after the writer's. Only that proves a value of
-	// a later epoch: anyone who can write into the store may have written the value. nil is never.
+	// Superseded reports whether the log has a claim after the writer's. Only that proves a value
+	// of a later epoch: anyone who can write into the store may have written it. nil is never.
 	Superseded func(context.Context) (bool, error)
 	revision   store.Revision
 }

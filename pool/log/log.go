@@ -121,7 +121,7 @@ func (r *Reader) list(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("list the chunks of loop %s: %w", r.Loop, err)
 		}
-		// Beyond a wider gap nothing is of the log: a number may be as high as somebody likes.
+		// Beyond a wider gap nothing is of the log: a writer may give any number.
 		if n, ok := keys.ChunkNumber(key); ok && key == keys.Chunk(r.Loop, n) && n >= r.after && n-r.after <= mostMissing {
 			r.numbers[n], r.after = true, n+1
 		}
@@ -188,7 +188,7 @@ func (r *Reader) damaged(ctx context.Context, l *Log, why string) (h chunk.Heade
 		if next, err = r.load(ctx, d.Through+1); err != nil {
 			return h, nil, err
 		}
-		// Each chunk since the tail may have been a claim, and none adds more than one to the epoch.
+		// Each chunk since the tail may have been a claim, and none adds more than one.
 		claims := d.Through + 2 - d.First
 		if next.bad == "" && next.Loop == r.Loop && next.Number == d.Through+1 && next.Epoch >= l.Tail.Epoch && next.Epoch-l.Tail.Epoch <= claims {
 			found = true

@@ -40,8 +40,8 @@ func TestCommandsNeedNames(t *testing.T) {
 	}
 }
 
-// Whoever can write into the store writes the highest epoch: as a chunk that the log has not come
-// to, and as what a loop does.
+// A host that can write into the store writes the highest epoch: as a chunk that the log has not
+// come to, and as what a loop does.
 func TestHighestEpochFencesNobody(t *testing.T) {
 	h := newHost(t)
 	folder := h.loop(h.Repository(agent), "one")

@@ -194,7 +194,8 @@ func checkInside(folder string) error {
 		return nil
 	}
 	parts := strings.Split(folder, "/")
-	if !filepath.IsLocal(folder) || !utf8.ValidString(folder) || strings.ContainsFunc(folder, unicode.IsControl) || len(folder) > maxWord || slices.ContainsFunc(parts, func(part string) bool {
+	text := utf8.ValidString(folder) && !strings.ContainsFunc(folder, unicode.IsControl)
+	if !filepath.IsLocal(folder) || !text || len(folder) > maxWord || slices.ContainsFunc(parts, func(part string) bool {
 		return strings.EqualFold(part, ".git") || strings.EqualFold(part, ".ralph")
 	}) {
 		return fmt.Errorf("%.200q is no folder of a repository", folder)

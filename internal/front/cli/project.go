@@ -116,8 +116,8 @@ func (e *Env) WorkDir() string {
 	return e.Root()
 }
 
-// ErrForeign is the error of a program that somebody else may have put in its place.
-var ErrForeign = errors.New("it may be somebody else's")
+// ErrForeign is the error of a program that an agent or another user may have put in its place.
+var ErrForeign = errors.New("it may not be the one that was installed")
 
 // CheckProgram refuses a program that is in this project, where agents write, or that another user
 // can replace.

@@ -135,8 +135,8 @@ func say(format string, v ...any) {
 	fmt.Fprintf(os.Stderr, "ralph pool: %s\n", indented(fmt.Sprintf(format, v...)))
 }
 
-// indented makes a text safe to print that may be of another host: without sequences for a terminal,
-// and with no line that could be taken for one of this program's.
+// indented makes a text safe to print that may be of another host: without sequences for a
+// terminal, and with no line that could be taken for one of this program's.
 func indented(text string) string {
 	return strings.ReplaceAll(string(render.CleanText(text)), "\n", "\n  ")
 }
