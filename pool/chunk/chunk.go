@@ -20,6 +20,10 @@ import (
 // MaxLines is the size of lines, in bytes, from which a chunk is sealed.
 const MaxLines = 256 << 10
 
+// MaxGap bounds how many chunks, one after the other, can be missing. A key beyond is none of the
+// log: its number may be as high as a writer likes.
+const MaxGap = 10_000
+
 // Version is that of the header.
 const Version = 1
 

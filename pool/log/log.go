@@ -112,17 +112,13 @@ func (r *Reader) Read(ctx context.Context, each func(h chunk.Header, lines []byt
 	return l, nil
 }
 
-// mostMissing bounds how many chunks, one after the other, can be missing: each is asked for.
-const mostMissing = 10_000
-
 func (r *Reader) list(ctx context.Context) error {
 	r.numbers, r.loaded, r.after = map[uint64]bool{}, map[uint64]stored{}, 0
 	for key, err := range r.Store.List(ctx, keys.Log(r.Loop), "") {
 		if err != nil {
 			return fmt.Errorf("list the chunks of loop %s: %w", r.Loop, err)
 		}
-		// Beyond a wider gap nothing is of the log: a writer may give any number.
-		if n, ok := keys.ChunkNumber(key); ok && key == keys.Chunk(r.Loop, n) && n >= r.after && n-r.after <= mostMissing {
+		if n, ok := keys.ChunkNumber(key); ok && key == keys.Chunk(r.Loop, n) && n >= r.after && n-r.after <= chunk.MaxGap {
 			r.numbers[n], r.after = true, n+1
 		}
 	}

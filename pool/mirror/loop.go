@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -134,6 +135,11 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 		if _, err := ulid.ParseStrict(id); err != nil {
 			return fmt.Errorf("its id %.40q is no ULID", id)
 		}
+		if l.member.Loop != "" {
+			if err := m.submitted(ctx, l); err != nil {
+				return err
+			}
+		}
 		if other := m.claimID(id, l); other != "" {
 			return fmt.Errorf("the folder %s has the same id, %s: one of them is a copy, and has to be removed", other, id)
 		}
@@ -147,6 +153,23 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 	return nil
 }
 
+// submitted refuses a pool.json that names a loop of the queue which this one is not: an agent can
+// make that file, also in a sandbox, and would write the log of another loop, or claim one.
+func (m *Mirror) submitted(ctx context.Context, l *loop) error {
+	entry, err := m.store.Get(ctx, keys.Chunk(l.member.Loop, 0))
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("its pool.json names loop %s, which no host has claimed", l.member.Loop)
+	}
+	if err != nil {
+		return fmt.Errorf("read chunk 0: %w", err)
+	}
+	var named struct{ Name string }
+	if _, lines, err := chunk.Decode(entry.Value); err != nil || json.Unmarshal(lines, &named) != nil || named.Name != l.name {
+		return fmt.Errorf("its pool.json names loop %s, which is another: %.80q", l.member.Loop, named.Name)
+	}
+	return nil
+}
+
 // superseded reports whether a chunk follows the end of the log, as far as it was read.
 func (m *Mirror) superseded(ctx context.Context, l *loop) (bool, error) {
 	_, err := m.store.Get(ctx, keys.Chunk(l.id, l.log.Tail().Next))
@@ -156,31 +179,33 @@ func (m *Mirror) superseded(ctx context.Context, l *loop) (bool, error) {
 	return err == nil, err
 }
 
-// lastLines returns the end of the log before the last chunk in which this host has lines. Reading
-// begins there: 'ralph pool check' reads all of it. What a chunk of another host says counts only
-// by its position: anyone who can write into the store could write one further on, with any epoch.
+// lastLines returns the end of the log before the last chunk with lines that this host, or one
+// before it, has written. Reading begins there: 'ralph pool check' reads all of it. A later epoch
+// counts only by its position, after that: anyone who can write into the store could write a chunk
+// further on, with any epoch.
 func (m *Mirror) lastLines(ctx context.Context, l *loop) (tail decide.Tail, err error) {
 	if m.opt.Verify {
 		return tail, nil
 	}
-	count := uint64(0)
+	var numbers []uint64
+	after := uint64(0)
 	for key, err := range m.store.List(ctx, keys.Log(l.id), "") {
 		if err != nil {
 			return tail, fmt.Errorf("list the chunks: %w", err)
 		}
-		if key != keys.Chunk(l.id, count) {
-			break // what is after a gap is not of the log, or is found by reading on
+		if n, ok := keys.ChunkNumber(key); ok && n >= after && n-after <= chunk.MaxGap {
+			numbers, after = append(numbers, n), n+1
 		}
-		count++
 	}
-	for n := count; n > 1; n-- {
-		entry, err := m.store.Get(ctx, keys.Chunk(l.id, n-1))
+	for _, n := range slices.Backward(numbers) {
+		entry, err := m.store.Get(ctx, keys.Chunk(l.id, n))
 		if err != nil {
-			return tail, fmt.Errorf("read chunk %d: %w", n-1, err)
+			return tail, fmt.Errorf("read chunk %d: %w", n, err)
 		}
 		h, _, err := chunk.Decode(entry.Value)
-		if err == nil && h.Epoch == l.epoch && h.Host == m.opt.Host && h.Last > 0 {
-			return decide.Tail{Loop: l.id, Next: n - 1, Prev: h.Prev, Epoch: h.Epoch, Host: h.Host, Last: h.First - 1}, nil
+		before := h.Epoch < l.epoch || h.Epoch == l.epoch && h.Host == m.opt.Host
+		if err == nil && n > 0 && before && h.First > 0 && h.Last > 0 { // a later one with lines is no claim
+			return decide.Tail{Loop: l.id, Next: n, Prev: h.Prev, Epoch: h.Epoch, Host: h.Host, Last: h.First - 1}, nil
 		}
 	}
 	return tail, nil
