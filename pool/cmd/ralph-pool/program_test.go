@@ -179,6 +179,10 @@ func TestLinesAreShownOnce(t *testing.T) {
 	start(true)
 	start(false)
 	start(true, "--lines")
+	if err := os.Remove(filepath.Join(dir, "server.json")); err != nil {
+		t.Fatal(err)
+	}
+	start(true) // new secrets for what is stored
 }
 
 func TestUnreachableStoreIsNotJoined(t *testing.T) {
