@@ -87,10 +87,10 @@ on mill git remote add origin "$scratch/origin.git"
 on mill git push -q -u origin main
 
 begin mill ralph pool serve --listen 127.0.0.1:0
-until_shown 'ralph+nats' cat "$scratch/mill/serve.out"
-line=$(grep -o "ralph+nats[^']*" "$scratch/mill/serve.out" | grep -v reader= | head -n 1)
-show mill ralph pool join "$line" --host mill
-show kiln ralph pool join "$line" --host kiln
+until_shown '^ralph+nats' cat "$scratch/mill/serve.out"
+line=$(grep '^ralph+nats' "$scratch/mill/serve.out")
+echo "$line" | show mill ralph pool join - --host mill
+echo "$line" | show kiln ralph pool join - --host kiln
 begin mill ralph pool mirror
 begin kiln ralph pool mirror
 dying=$pid

@@ -67,8 +67,9 @@ func anchors(page string) []string {
 	return names
 }
 
-// testRun is a command that runs some tests of one package. Those of a story have a slash.
-var testRun = regexp.MustCompile("go test \\./(\\S+) -run ('[^'`/]+'|[^'`/\\s]+)`")
+// testRun is a command that runs some tests of one package, which may be of a nested module. Those
+// of a story have a slash.
+var testRun = regexp.MustCompile("go (?:-C (\\S+) )?test \\./(\\S+) -run ('[^'`/]+'|[^'`/\\s]+)`")
 
 // declaresTest reports whether a test file in a folder has what the pattern says.
 func declaresTest(t *testing.T, dir string, pattern *regexp.Regexp) bool {
@@ -90,9 +91,11 @@ func TestThreatModelNamesTests(t *testing.T) {
 	}
 	named := 0
 	for _, m := range testRun.FindAllStringSubmatch(string(text), -1) {
-		pattern := strings.ReplaceAll(strings.Trim(m[2], "'"), `\|`, "|") // as in the cell of a table
-		if !declaresTest(t, filepath.Join(root, m[1]), regexp.MustCompile(`(?m)^func Test\w*(?:`+pattern+`)`)) {
-			t.Errorf("%s: %s has no such test", m[0], m[1])
+		pattern := strings.ReplaceAll(strings.Trim(m[3], "'"), `\|`, "|") // as in the cell of a table
+		for name := range strings.SplitSeq(pattern, "|") {                // each of them
+			if !declaresTest(t, filepath.Join(root, m[1], m[2]), regexp.MustCompile(`(?m)^func Test\w*(?:`+name+`)`)) {
+				t.Errorf("%s: %s has no test %s", m[0], m[2], name)
+			}
 		}
 	}
 	for line := range strings.Lines(string(text)) {

@@ -203,6 +203,11 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		r.addStates(&p, home)
 	}
 	p.Hide = append(p.Hide, r.Home)
+	for _, name := range []string{"pool.json", "pool.key"} { // the secrets of a pool may be links, as in a pod
+		if real, err := filepath.EvalSymlinks(filepath.Join(r.Home, name)); err == nil {
+			p.Hide = append(p.Hide, real)
+		}
+	}
 	p.Show = append(p.Show, filepath.Join(r.Home, "registry"))
 	place := func(names []string) (paths []string) {
 		for _, name := range names {

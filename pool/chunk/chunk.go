@@ -20,6 +20,10 @@ import (
 // MaxLines is the size of lines, in bytes, from which a chunk is sealed.
 const MaxLines = 256 << 10
 
+// MaxGap bounds how many chunks, one after the other, can be missing. A key beyond is none of the
+// log: its number may be as high as a writer likes.
+const MaxGap = 10_000
+
 // Version is that of the header.
 const Version = 1
 
@@ -87,6 +91,9 @@ func Decode(stored []byte) (Header, []byte, error) {
 	}
 	if h.Version != Version {
 		return h, nil, fmt.Errorf("chunk %d of loop %s has version %d, and this program reads %d: %w", h.Number, h.Loop, h.Version, Version, ErrVersion)
+	}
+	if count := uint64(bytes.Count(lines, []byte("\n"))); h.Last > 0 && count != uint64(h.Last-h.First)+1 {
+		return h, nil, fmt.Errorf("it has %d lines for events %d to %d", count, h.First, h.Last)
 	}
 	return h, lines, nil
 }

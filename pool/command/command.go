@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/oklog/ulid/v2"
 
@@ -147,13 +148,16 @@ func Parse(value []byte) (c Command, err error) {
 	return c, c.Check()
 }
 
+// maxFrom bounds the name of who gave a command, in bytes.
+const maxFrom = 255
+
 // Check reports what a command lacks.
 func (c Command) Check() error {
 	if !slices.Contains(kinds, c.Command.Kind) {
 		return fmt.Errorf("%.40q is no command from another host", c.Command.Kind)
 	}
-	if c.Command.From == "" {
-		return errors.New("it does not say who gave it")
+	if from := c.Command.From; from == "" || len(from) > maxFrom || strings.ContainsFunc(from, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("it does not say who gave it: %.40q is no name", from)
 	}
 	return c.Command.Check()
 }

@@ -58,12 +58,13 @@ func (p Pool) Line() (string, error) {
 	return address.String(), nil
 }
 
-// ParseLine reads a join line.
+// ParseLine reads a join line, also with the command and the quotation marks around it.
 func ParseLine(line string) (Pool, error) {
 	var p Pool
-	address, err := url.Parse(strings.TrimSpace(line))
+	line = strings.Trim(strings.TrimPrefix(strings.TrimSpace(line), "ralph pool join "), " '\"")
+	address, err := url.Parse(line)
 	if err != nil {
-		return p, errors.New("the join line is no address: enter it as 'ralph pool serve' prints it, with its quotation marks")
+		return p, errors.New("the join line is no address: enter it as 'ralph pool serve' prints it, in quotation marks")
 	}
 	scheme, found := strings.CutPrefix(address.Scheme, lineScheme)
 	if _, known := openers[scheme]; !found || !known {
@@ -77,7 +78,8 @@ func ParseLine(line string) (Pool, error) {
 	address.Scheme, address.RawQuery = scheme, query.Encode()
 	address.Path = strings.TrimSuffix(address.Path, "/")
 	p.URL = address.String()
-	return p, nil
+	_, err = parse(p.URL)
+	return p, err
 }
 
 // HostName makes the name of a host in the pool of the one that a machine has for itself.

@@ -33,6 +33,9 @@ func Load(home string) (p Pool, err error) {
 	if err == nil {
 		err = CheckHost(p.Host)
 	}
+	if err == nil {
+		_, err = parse(p.URL)
+	}
 	if err != nil {
 		return p, fmt.Errorf("read %s: %w", path, err)
 	}

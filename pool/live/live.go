@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/store"
@@ -46,12 +48,15 @@ type View struct {
 
 // A Cell is a key that one host at a time writes. It remembers the revision of its last write.
 type Cell struct {
-	Key      string
-	revision store.Revision
+	Key string
+	// Superseded reports whether the log has a claim after the writer's. Only that proves a value
+	// of a later epoch: anyone who can write into the store may have written it. nil is never.
+	Superseded func(context.Context) (bool, error)
+	revision   store.Revision
 }
 
-// Put replaces the value, unless a later epoch has written it: then it is as good as replaced. A
-// beat has no epoch.
+// Put replaces the value, unless a later epoch has written it: then it is as good as replaced. What
+// belongs to a host, such as a beat, has epoch 0, and no other is later.
 func (c *Cell) Put(ctx context.Context, s store.Store, epoch uint64, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -74,8 +79,12 @@ func (c *Cell) Put(ctx context.Context, s store.Store, epoch uint64, value any) 
 		var now struct {
 			Epoch uint64 `json:"epoch"`
 		}
-		if json.Unmarshal(entry.Value, &now) == nil && now.Epoch > epoch {
-			return nil
+		if c.Superseded == nil || json.Unmarshal(entry.Value, &now) != nil || now.Epoch <= epoch {
+			continue
+		}
+		if over, err := c.Superseded(ctx); err != nil || over {
+			c.revision = "" // the next call asks again
+			return err
 		}
 	}
 	return fmt.Errorf("write %s: another program writes it too: is there a second mirror of this host?", c.Key)
@@ -116,8 +125,16 @@ func Loops(ctx context.Context, s store.Store, host string) (all []string, err e
 		if err != nil {
 			return nil, fmt.Errorf("list the loops of hosts: %w", err)
 		}
-		all = append(all, path.Base(key))
+		if id := path.Base(key); isID(id) {
+			all = append(all, id)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
+}
+
+// isID reports whether a loop of ralph's can have this ID: any host may write any key.
+func isID(text string) bool {
+	_, err := ulid.ParseStrict(text)
+	return err == nil
 }

@@ -1,11 +1,12 @@
 package log
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/oklog/ulid/v2"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
@@ -117,7 +118,7 @@ func (r *Reader) list(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("list the chunks of loop %s: %w", r.Loop, err)
 		}
-		if n, ok := keys.ChunkNumber(key); ok && key == keys.Chunk(r.Loop, n) {
+		if n, ok := keys.ChunkNumber(key); ok && key == keys.Chunk(r.Loop, n) && n >= r.after && n-r.after <= chunk.MaxGap {
 			r.numbers[n], r.after = true, n+1
 		}
 	}
@@ -143,15 +144,11 @@ func (r *Reader) load(ctx context.Context, n uint64) (c stored, err error) {
 		}
 		if err != nil {
 			c.bad = "is damaged: " + err.Error()
-		} else if count := countLines(c.lines); c.Last > 0 && count != uint64(c.Last-c.First)+1 {
-			c.bad = fmt.Sprintf("is damaged: it has %d lines for events %d to %d", count, c.First, c.Last)
 		}
 	}
 	r.loaded[n] = c
 	return c, nil
 }
-
-func countLines(lines []byte) uint64 { return uint64(bytes.Count(lines, []byte("\n"))) }
 
 // judge returns chunk n, and why it is not the one after the tail.
 func (r *Reader) judge(ctx context.Context, t decide.Tail, n uint64) (c stored, why string, err error) {
@@ -187,7 +184,9 @@ func (r *Reader) damaged(ctx context.Context, l *Log, why string) (h chunk.Heade
 		if next, err = r.load(ctx, d.Through+1); err != nil {
 			return h, nil, err
 		}
-		if next.bad == "" && next.Loop == r.Loop && next.Number == d.Through+1 && next.Epoch >= l.Tail.Epoch {
+		// Each chunk since the tail may have been a claim, and none adds more than one.
+		claims := d.Through + 2 - d.First
+		if next.bad == "" && next.Loop == r.Loop && next.Number == d.Through+1 && next.Epoch >= l.Tail.Epoch && next.Epoch-l.Tail.Epoch <= claims {
 			found = true
 			break
 		}
@@ -251,6 +250,9 @@ func Loops(ctx context.Context, s store.Store) iter.Seq2[string, error] {
 			return
 		}
 		for _, loop := range all {
+			if _, err := ulid.ParseStrict(loop); err != nil {
+				continue // no loop of ralph's
+			}
 			if !yield(loop, nil) {
 				return
 			}

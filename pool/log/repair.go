@@ -50,7 +50,7 @@ func (r *Reader) repair(ctx context.Context, d Damage) (note Repair, lines []byt
 	if err != nil || note.Version == 0 {
 		return Repair{}, nil, err
 	}
-	if note.Loop != r.Loop || note.First != d.From || note.Last < d.To || countLines(lines) != uint64(note.Last-note.First)+1 {
+	if note.Loop != r.Loop || note.First != d.From || note.Last < d.To || uint64(bytes.Count(lines, []byte("\n"))) != uint64(note.Last-note.First)+1 {
 		return Repair{}, nil, nil
 	}
 	if d.To > 0 { // what the next chunks have is theirs

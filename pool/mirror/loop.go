@@ -3,11 +3,13 @@ package mirror
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -122,10 +124,15 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 		if _, err := ulid.ParseStrict(id); err != nil {
 			return fmt.Errorf("its id %.40q is no ULID", id)
 		}
+		if l.member.Loop != "" {
+			if err := m.submitted(ctx, l); err != nil {
+				return err
+			}
+		}
 		if other := m.claimID(id, l); other != "" {
 			return fmt.Errorf("the folder %s has the same id, %s: one of them is a copy, and has to be removed", other, id)
 		}
-		l.view.Key = keys.View(id)
+		l.view = live.Cell{Key: keys.View(id), Superseded: func(ctx context.Context) (bool, error) { return m.superseded(ctx, l) }}
 	}
 	if err := live.NoteLoop(ctx, m.store, m.opt.Host, l.id); err != nil {
 		return err
@@ -138,31 +145,58 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 	return nil
 }
 
-// lastLines returns the end of the log before the last chunk that has lines. Reading begins there:
-// 'ralph pool check' reads all of it. A chunk that the list lacks is found by reading on.
+// submitted refuses a pool.json that names a loop of the queue which this one is not: an agent can
+// make that file, also in a sandbox, and would write the log of another loop, or claim one.
+func (m *Mirror) submitted(ctx context.Context, l *loop) error {
+	entry, err := m.store.Get(ctx, keys.Chunk(l.member.Loop, 0))
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("its pool.json names loop %s, which no host has claimed", l.member.Loop)
+	}
+	if err != nil {
+		return fmt.Errorf("read chunk 0: %w", err)
+	}
+	var named struct{ Name string }
+	if _, lines, err := chunk.Decode(entry.Value); err != nil || json.Unmarshal(lines, &named) != nil || named.Name != l.name {
+		return fmt.Errorf("its pool.json names loop %s, which is another: %.80q", l.member.Loop, named.Name)
+	}
+	return nil
+}
+
+// superseded reports whether a chunk follows the end of the log, as far as it was read.
+func (m *Mirror) superseded(ctx context.Context, l *loop) (bool, error) {
+	_, err := m.store.Get(ctx, keys.Chunk(l.id, l.log.Tail().Next))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lastLines returns the end of the log before the last chunk with lines that this host, or one
+// before it, has written. Reading begins there: 'ralph pool check' reads all of it. A later epoch
+// counts only by its position, after that: anyone who can write into the store could write a chunk
+// further on, with any epoch.
 func (m *Mirror) lastLines(ctx context.Context, l *loop) (tail decide.Tail, err error) {
 	if m.opt.Verify {
 		return tail, nil
 	}
-	last, found := uint64(0), false
+	var numbers []uint64
+	after := uint64(0)
 	for key, err := range m.store.List(ctx, keys.Log(l.id), "") {
 		if err != nil {
 			return tail, fmt.Errorf("list the chunks: %w", err)
 		}
-		if n, ok := keys.ChunkNumber(key); ok {
-			last, found = n, true
+		if n, ok := keys.ChunkNumber(key); ok && n >= after && n-after <= chunk.MaxGap {
+			numbers, after = append(numbers, n), n+1
 		}
 	}
-	for n := last; found && n > 0; n-- {
+	for _, n := range slices.Backward(numbers) {
 		entry, err := m.store.Get(ctx, keys.Chunk(l.id, n))
 		if err != nil {
 			return tail, fmt.Errorf("read chunk %d: %w", n, err)
 		}
 		h, _, err := chunk.Decode(entry.Value)
-		if err != nil {
-			return tail, &brokenError{fmt.Errorf("the log of loop %s is broken at chunk %d: %w", l.id, n, err)}
-		}
-		if h.Last > 0 && h.First > 0 { // a chunk with lines that is not the first is no claim
+		before := h.Epoch < l.epoch || h.Epoch == l.epoch && h.Host == m.opt.Host
+		if err == nil && n > 0 && before && h.First > 0 && h.Last > 0 { // a later one with lines is no claim
 			return decide.Tail{Loop: l.id, Next: n, Prev: h.Prev, Epoch: h.Epoch, Host: h.Host, Last: h.First - 1}, nil
 		}
 	}

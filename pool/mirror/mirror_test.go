@@ -280,7 +280,7 @@ func TestForeignMembershipIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Write(path, `{"epoch":1,"loop":"`+idOf(t, two)+`"}`)
-	if n, err := h.try(); err == nil || n.Chunks != 0 || !strings.Contains(err.Error(), "other lines than the journal") || !strings.Contains(err.Error(), "no ULID") {
+	if n, err := h.try(); err == nil || n.Chunks != 0 || !strings.Contains(err.Error(), "which is another") || !strings.Contains(err.Error(), "no ULID") {
 		t.Errorf("%+v: %v", n, err)
 	}
 }
@@ -291,24 +291,32 @@ func TestSubmittedLoopHasItsID(t *testing.T) {
 	const id = "01K8Z0000000000000000000AA"
 	h.Write(filepath.Join(folder, "pool.json"), `{"epoch":1,"host":"mill","loop":"`+id+`"}`)
 	// Its claim has the specification.
-	c := decide.NewBeginning(id, "mill", "nonce", time.Now(), []byte(`{}`))
+	c := decide.NewBeginning(id, "mill", "nonce", time.Now(), []byte(`{"name":"one"}`))
 	c.Missing()
 	if _, err := h.store.PutIfAbsent(t.Context(), keys.Chunk(id, 0), c.Next().Stored); err != nil {
 		t.Fatal(err)
 	}
 	h.mirror()
 	_, headers, lines := logOf(t, h.store, id)
-	if want := linesOf(t, folder); len(headers) < 2 || !bytes.Equal(bytes.TrimPrefix(lines, []byte("{}\n")), want) {
+	if want := linesOf(t, folder); len(headers) < 2 || !bytes.Equal(bytes.TrimPrefix(lines, []byte("{\"name\":\"one\"}\n")), want) {
 		t.Errorf("%d chunks, %d bytes, want %d", len(headers), len(lines), len(want))
 	}
 	// A copy of the folder would write the same log.
-	copied := filepath.Join(filepath.Dir(folder), "two")
+	copied := filepath.Join(t.TempDir(), ".ralph", "one")
 	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
-	h.Run(filepath.Dir(filepath.Dir(folder)), "ralph", "list", "--all")
+	h.Run(filepath.Dir(filepath.Dir(copied)), "ralph", "list", "--all")
 	if _, err := h.try(); err == nil || !strings.Contains(err.Error(), "one of them is a copy") {
 		t.Errorf("a copy: %v", err)
+	}
+	// Nor does another loop get into the log by its file, or claim one that waits.
+	other := h.loop(filepath.Dir(filepath.Dir(folder)), "two")
+	for loop, want := range map[string]string{id: "which is another", "01K8Z0000000000000000000AB": "which no host has claimed"} {
+		h.Write(filepath.Join(other, "pool.json"), `{"epoch":1,"host":"mill","loop":"`+loop+`"}`)
+		if _, err := h.try(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a loop that is not %s: %v", loop, err)
+		}
 	}
 }
 

@@ -24,8 +24,11 @@ type cursor struct {
 }
 
 func readCursor(ctx context.Context, s store.Store) (cursor, error) {
-	c := cursor{After: map[int]string{}}
+	var c cursor
 	err := read(ctx, s, keys.Cursor, &c, &c.revision)
+	if c.After == nil { // the stored text may have no map
+		c.After = map[int]string{}
+	}
 	return c, err
 }
 

@@ -34,6 +34,8 @@ type Server struct {
 	Host, Reader connect.Pool
 	// Listen is where it listens.
 	Listen string
+	// New says that this start has made the pool.
+	New bool
 
 	dir    string
 	log    *log
@@ -162,7 +164,7 @@ func (s *Server) bucket(ctx context.Context, secrets secrets, token string) erro
 	if err != nil || secrets.Made {
 		return err
 	}
-	secrets.Made = true
+	secrets.Made, s.New = true, true
 	return secrets.write(s.dir)
 }
 

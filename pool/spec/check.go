@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
@@ -59,8 +60,16 @@ func (s Spec) Check() error {
 	if s.Priority < 0 || s.Priority > 9 {
 		return fmt.Errorf("the priority %d is not one of 0 to 9", s.Priority)
 	}
-	return cmp.Or(registry.CheckName(s.Name), CheckRepository(s.Repository), checkBranch(s.Branch), checkInside(s.Inside),
+	return cmp.Or(registry.CheckName(s.Name), checkBy(s.By), CheckRepository(s.Repository), checkBranch(s.Branch), checkInside(s.Inside),
 		s.checkPrompt(), CheckStart(s.Start), checkWords("label", s.Labels), s.checkNeeds(), s.checkMoney())
+}
+
+// checkBy refuses a name of a person that is more than a name: screens and journals show it.
+func checkBy(name string) error {
+	if len(name) > 200 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%.200q is no name of who submitted it", name)
+	}
+	return nil
 }
 
 func (s Spec) checkPrompt() error {
@@ -185,7 +194,8 @@ func checkInside(folder string) error {
 		return nil
 	}
 	parts := strings.Split(folder, "/")
-	if !filepath.IsLocal(folder) || strings.ContainsRune(folder, 0) || len(folder) > maxWord || slices.ContainsFunc(parts, func(part string) bool {
+	text := utf8.ValidString(folder) && !strings.ContainsFunc(folder, unicode.IsControl)
+	if !filepath.IsLocal(folder) || !text || len(folder) > maxWord || slices.ContainsFunc(parts, func(part string) bool {
 		return strings.EqualFold(part, ".git") || strings.EqualFold(part, ".ralph")
 	}) {
 		return fmt.Errorf("%.200q is no folder of a repository", folder)

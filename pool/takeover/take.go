@@ -250,16 +250,9 @@ func (t *taking) permitted(ctx context.Context) error {
 
 // claim puts the claim. If the host has sealed more meanwhile, all is read again.
 func (t *taking) claim(ctx context.Context) error {
-	into := t.Into
-	if into == "" {
-		into = t.view.Name
-	}
-	into, err := filepath.Abs(into)
+	into, err := t.newFolder()
 	if err != nil {
 		return err
-	}
-	if entries, err := os.ReadDir(into); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty: name a new folder with --into DIR", into)
 	}
 	t.record = record{Nonce: rand.Text(), At: t.Clock().UTC().Truncate(time.Microsecond), Into: into, path: t.record.path}
 	if err := t.record.write(); err != nil {
@@ -284,6 +277,25 @@ func (t *taking) claim(ctx context.Context) error {
 	}
 	t.say("host %s has stored more meanwhile", before.Host)
 	return t.read(ctx)
+}
+
+// newFolder is where the loop is put. Its name is one that the journal has, which anybody may have
+// written.
+func (t *taking) newFolder() (string, error) {
+	into := t.Into
+	if into == "" {
+		if into = t.view.Name; registry.CheckName(into) != nil {
+			return "", fmt.Errorf("its journal names the loop %.80q: name a new folder with --into DIR", into)
+		}
+	}
+	into, err := filepath.Abs(into)
+	if err != nil {
+		return "", err
+	}
+	if entries, err := os.ReadDir(into); err == nil && len(entries) > 0 {
+		return "", fmt.Errorf("%s is not empty: name a new folder with --into DIR", into)
+	}
+	return into, nil
 }
 
 // drive does what the claim says until it is won.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/chunk"
+	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/worker"
 )
@@ -46,6 +47,38 @@ func TestReplacedClaimRunsNothingElse(t *testing.T) {
 		t.Error("what nobody has signed was run")
 	}
 	w.eachOnce()
+}
+
+func TestRepositoryLinksLeadNowhere(t *testing.T) {
+	w := newWorld(t, "")
+	seed, outside := filepath.Join(w.person.Dir, "seed"), t.TempDir()
+	wants := map[string]string{"out": "leads out of the repository", "in": ".ralph of the repository is no folder", "named": "in the place of the loop's folder"}
+	for inside, link := range map[string]string{"out": "out", "in": "in/.ralph", "named": "named/.ralph/named"} {
+		link = filepath.Join(seed, link)
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+		w.submit(inside, func(s *spec.Spec) { s.Inside = inside })
+	}
+	w.person.Run(seed, "git", "add", ".")
+	w.person.Run(seed, "git", "commit", "-q", "-m", "links")
+	w.person.Run(seed, "git", "push", "-q", w.repository, "main")
+	o := w.options(w.host("mill"), "mill")
+	if err := worker.New(o).Run(t.Context()); err == nil {
+		t.Error("the worker has run them")
+	}
+	for inside, want := range wants {
+		view, err := worker.ReadView(t.Context(), w.store, w.ids[inside])
+		if err != nil || view == nil || !strings.Contains(view.View.State, want) {
+			t.Errorf("%s: %+v, %v; want %q", inside, view, err, want)
+		}
+	}
+	if names, err := os.ReadDir(outside); err != nil || len(names) > 0 || len(w.ran()) > 0 {
+		t.Errorf("%d names outside, %v ran: %v", len(names), w.ran(), err)
+	}
 }
 
 // git has a shell script called in place of git.

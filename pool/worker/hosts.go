@@ -225,7 +225,10 @@ func (w *Worker) show(ctx context.Context, id, state string, givenUp bool) {
 	view := &projector.View{}
 	view.ID, view.Name, view.Host, view.State = id, s.Name, w.Host, state
 	view.Task.Text = s.Prompt[:min(len(s.Prompt), 200)]
-	cell := live.Cell{Key: keys.View(id)}
+	cell := live.Cell{Key: keys.View(id), Superseded: func(ctx context.Context) (bool, error) {
+		now, err := queue.Hold(ctx, w.Store, id)
+		return now.Epoch > held.Epoch, err
+	}}
 	_ = cell.Put(ctx, w.Store, held.Epoch, live.View{
 		Version: 1, Loop: id, Epoch: held.Epoch, Host: w.Host, At: w.Now().UTC(), View: view, GivenUp: givenUp,
 	})

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,5 +39,33 @@ func TestOwnFolder(t *testing.T) {
 	}
 	if must(os.Chown(folder, 1, -1)); ownFolder(folder, "") {
 		t.Error("another's folder is root's own")
+	}
+}
+
+// A person who is in the home folder runs what is installed there, and not what a work tree has.
+func TestInstalledProgramsAreRun(t *testing.T) {
+	home := WithoutLinks(t.TempDir())
+	program := filepath.Join(home, "app", "bin", "tool")
+	for _, folder := range []string{filepath.Dir(program), filepath.Join(home, RalphFolder), filepath.Join(home, "app", ".git")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(program, nil, 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	for project, refused := range map[string]bool{home: false, filepath.Join(home, "app"): true, filepath.Join(home, "app", "bin"): false} {
+		e := &Env{Home: filepath.Join(home, RalphFolder), Cwd: project, Project: project}
+		if err := e.CheckProgram(program); errors.Is(err, ErrForeign) != refused || !refused && err != nil {
+			t.Errorf("in %s: %v", project, err)
+		}
+	}
+	link := filepath.Join(home, "link")
+	if err := os.Symlink(program, link); err != nil {
+		t.Fatal(err)
+	}
+	e := &Env{Home: filepath.Join(home, RalphFolder), Project: filepath.Join(home, "app")}
+	if err := e.CheckProgram(link); !errors.Is(err, ErrForeign) {
+		t.Errorf("a link into the work tree: %v", err)
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,6 +114,29 @@ func (e *Env) WorkDir() string {
 		return e.Cwd
 	}
 	return e.Root()
+}
+
+// ErrForeign is the error of a program that an agent or another user may have put in its place.
+var ErrForeign = errors.New("it may not be the one that was installed")
+
+// CheckProgram refuses a program that is in this project, where agents write, or that another user
+// can replace.
+func (e *Env) CheckProgram(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	for _, at := range []string{filepath.Dir(path), filepath.Dir(real), real} {
+		if !safeOwner(at) {
+			return fmt.Errorf("%w: %s is another user's, or anybody may write there", ErrForeign, at)
+		}
+	}
+	root := WithoutLinks(e.Root())
+	project := Exists(filepath.Join(root, ".git")) || Exists(filepath.Join(root, RalphFolder))
+	if project && Within(root, real) && !Within(root, WithoutLinks(e.Home)) { // not the home folder
+		return fmt.Errorf("%w: it is in the work tree %s, where agents write", ErrForeign, root)
+	}
+	return nil
 }
 
 // WarnSkippedFolder warns about settings above the current folder that do not count.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/check"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type checkCommand struct {
@@ -57,18 +58,18 @@ func printReport(to io.Writer, r check.Report) error {
 			verified = "yes"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n",
-			l.ID, l.Name, l.Host, l.Epoch, l.Chunks, l.Events, l.Blobs, verified, l.Unsealed, len(l.Wrong))
+			render.Clean(l.ID), render.Clean(l.Name), render.Clean(l.Host), l.Epoch, l.Chunks, l.Events, l.Blobs, verified, l.Unsealed, len(l.Wrong))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	for _, l := range r.Loops {
 		for _, p := range l.Wrong {
-			fmt.Fprintf(to, "%s: %s\n", l.ID, p)
+			fmt.Fprintf(to, "%s: %s\n", render.Clean(l.ID), indented(p.String()))
 		}
 	}
 	for _, p := range r.Wrong {
-		fmt.Fprintln(to, p)
+		fmt.Fprintln(to, indented(p.String()))
 	}
 	_, err := fmt.Fprintf(to, "loops: %d, specifications: %d, %.1f s\n", len(r.Loops), r.Queue, r.Seconds)
 	return err

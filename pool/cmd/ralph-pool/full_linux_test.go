@@ -51,7 +51,7 @@ func serveOnSmallDisk(t *testing.T) (s *servedProcess, client store.Store, folde
 		t.Skipf("a process may not mount here: %v, %s", err, out)
 	}
 	s = serveIn(t, prepare(serveArguments(dir)...))
-	pool, err := connect.ParseLine(line(s.Join))
+	pool, err := connect.ParseLine(s.Join)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/connect"
@@ -14,7 +18,7 @@ import (
 )
 
 type joinCommand struct {
-	Line    string `arg:"" placeholder:"LINE" help:"What 'ralph pool serve' printed: ralph+nats://…, in quotation marks; or ralph+s3://BUCKET/PREFIX?endpoint=…, ralph+dir:///FOLDER."`
+	Line    string `arg:"" placeholder:"LINE" help:"- reads what 'ralph pool serve' printed, ralph+nats://…, from standard input. Without a token in it, it may be given here: ralph+s3://BUCKET/PREFIX?endpoint=…, ralph+dir:///FOLDER."`
 	Host    string `placeholder:"NAME" help:"The name of this host in the pool. Default: that of the machine."`
 	Replace bool   `help:"Leave the pool that this host is in."`
 	JSON    bool   `help:"Print what was done as JSON."`
@@ -22,10 +26,10 @@ type joinCommand struct {
 
 // Help says what it is for.
 func (joinCommand) Help() string {
-	return `It connects to the pool's store, tries whether the store keeps the conditions on which a pool depends, and writes pool.json in ralph's home, which only you can read. Each host of a pool has a name of its own.
+	return `It connects to the pool's store, tries whether the store keeps the conditions on which a pool depends, and writes pool.json in ralph's home, which only you can read. Each host of a pool has a name of its own. A line with a token is read from standard input: all users of the machine see the arguments of a command, and a shell keeps them.
 
 Examples:
-  ralph pool join 'ralph+nats://10.0.0.5:4222/?token=…&fingerprint=…'
+  ralph pool join -
   ralph pool join 'ralph+s3://bucket/team?endpoint=s3.example.org' --host mill`
 }
 
@@ -36,6 +40,9 @@ const joinTimeout = time.Minute
 func (c *joinCommand) Run(ctx context.Context) error {
 	home, err := registry.Home(os.Getenv)
 	if err != nil {
+		return err
+	}
+	if c.Line, err = secretLine(c.Line, "the join line"); err != nil {
 		return err
 	}
 	pool, err := connect.ParseLine(c.Line)
@@ -69,6 +76,27 @@ func (c *joinCommand) Run(ctx context.Context) error {
 		}
 	}
 	return c.print(pool, home, already)
+}
+
+// maxLine bounds a line with a secret, in bytes.
+const maxLine = 4 << 10
+
+// secretLine returns a line of the command line, or one of standard input if that is "-".
+func secretLine(given, what string) (string, error) {
+	if given != "-" {
+		if strings.Contains(given, "token=") {
+			say("other users of this machine could read the token among the arguments: 'ralph pool join -' reads the line from standard input")
+		}
+		return given, nil
+	}
+	if isTerminal(os.Stdin) {
+		say("enter %s:", what)
+	}
+	line, err := bufio.NewReaderSize(io.LimitReader(os.Stdin, maxLine), maxLine).ReadString('\n')
+	if line = strings.TrimSpace(line); line == "" {
+		return "", fmt.Errorf("read %s from standard input: it has none: %w", what, cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return line, nil
 }
 
 // before returns the pool that this host is in.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/ralph-loop/ralph/render"
 )
 
 // commands has a line for each command, in the order of the help; each is a file of its own.
@@ -42,8 +44,17 @@ func main() {
 	k := kong.Parse(&c, kong.Name("ralph pool"), kong.Description("Loops of several hosts, on a store that all of them reach."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
 	k.FatalIfErrorf(refuseAgent(k.Command()))
-	k.FatalIfErrorf(k.Run())
+	if err := k.Run(); err != nil {
+		k.FatalIfErrorf(printable{err})
+	}
 }
+
+// printable is an error that may have words of another host or of the store.
+type printable struct{ error }
+
+func (e printable) Error() string { return string(render.CleanText(e.error.Error())) }
+
+func (e printable) Unwrap() error { return e.error }
 
 // refuseAgent refuses what 'ralph pool' leaves to a person, for an agent that runs this program
 // itself: what it submits would count in no limit of its loop, and run with the person's trust.

@@ -37,7 +37,7 @@ func (c *mirrorCommand) Run(ctx context.Context) error {
 	}
 	m := mirror.New(mirror.Options{
 		Store: at.store, Host: at.host, Home: at.home, Program: program.Ralph(), All: c.All, Verify: c.Verify, Tree: tree.Put,
-		Say: func(text string) { fmt.Fprintln(os.Stderr, "ralph pool: "+text) },
+		Say: sayText,
 	})
 	run := m.Run
 	if c.Once {

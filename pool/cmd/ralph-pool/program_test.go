@@ -36,7 +36,14 @@ func programAt(t testing.TB, home string, arguments ...string) *exec.Cmd {
 // run returns what the program prints, and its exit code.
 func run(t testing.TB, home string, arguments ...string) (out, errs string, code int) {
 	t.Helper()
+	return runWith(t, "", home, arguments...)
+}
+
+// runWith is run with an input.
+func runWith(t testing.TB, input, home string, arguments ...string) (out, errs string, code int) {
+	t.Helper()
 	c := programAt(t, home, arguments...)
+	c.Stdin = strings.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err := c.Run()
@@ -79,9 +86,6 @@ func (s *servedProcess) end(signal os.Signal) int {
 	return s.command.ProcessState.ExitCode()
 }
 
-// line is the address in a command that was printed.
-func line(command string) string { return strings.Split(command, "'")[1] }
-
 func serveArguments(dir string) []string {
 	return []string{"serve", "--json", "--listen", "127.0.0.1:0", "--dir", dir}
 }
@@ -105,8 +109,8 @@ func TestServeJoinStatus(t *testing.T) {
 	_, errs, _ = run(t, home, "serve", "--listen", s.Listen, "--dir", t.TempDir())
 	wants(t, "a second server on the port", errs, "address already in use")
 
-	out, errs, code := run(t, home, "join", line(s.Join), "--host", "mill")
-	if code != 0 {
+	out, errs, code := runWith(t, s.Join+"\n", home, "join", "-", "--host", "mill")
+	if code != 0 || errs != "" {
 		t.Fatalf("join: %d, %s", code, errs)
 	}
 	wants(t, "join", out, "mill has joined the pool nats://"+s.Listen+"\nnext: ralph pool mirror")
@@ -114,15 +118,16 @@ func TestServeJoinStatus(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("pool.json: %v, %v", info.Mode(), err)
 	}
-	out, _, _ = run(t, home, "join", line(s.Join))
+	out, errs, _ = run(t, home, "join", s.Join)
 	wants(t, "join again", out, "mill is already in the pool")
-	_, errs, code = run(t, home, "join", line(s.Join), "--host", "weir")
+	wants(t, "join with a token among the arguments", errs, "other users of this machine could read the token")
+	_, errs, code = run(t, home, "join", s.Join, "--host", "weir")
 	if code == 0 {
 		t.Error("another name is taken without --replace")
 	}
 	wants(t, "join with another name", errs, "this host is mill in the pool nats://"+s.Listen+" already: --replace")
 
-	out, _, _ = run(t, other, "join", line(s.Reader), "--host", "desk")
+	out, _, _ = run(t, other, "join", s.Reader, "--host", "desk")
 	wants(t, "join of a reader", out, "as a reader\nnext: ralph pool list")
 	out, errs, code = run(t, other, "status", "--json")
 	var st state
@@ -138,9 +143,46 @@ func TestServeJoinStatus(t *testing.T) {
 	wants(t, "the end", s.stderr.String(), "the server has stopped; all that it acknowledged is stored")
 	wants(t, "the beginning", s.stderr.String(), "only this machine reaches it")
 	again := serveIn(t, programAt(t, home, serveArguments(dir)...))
-	if again.Fingerprint != s.Fingerprint || line(again.Join)[len("ralph+nats://"+again.Listen):] != line(s.Join)[len("ralph+nats://"+s.Listen):] {
+	if again.Fingerprint != s.Fingerprint || again.Join[len("ralph+nats://"+again.Listen):] != s.Join[len("ralph+nats://"+s.Listen):] {
 		t.Errorf("the join line is %s, and was %s", again.Join, s.Join)
 	}
+}
+
+func TestLinesAreShownOnce(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	start := func(want bool, more ...string) {
+		t.Helper()
+		c := programAt(t, home, append([]string{"serve", "--listen", "127.0.0.1:0", "--dir", dir}, more...)...)
+		errs, err := c.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		c.Stdout = &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for lines := bufio.NewScanner(errs); lines.Scan(); {
+			said += lines.Text() + "\n"
+			if strings.Contains(lines.Text(), "which is a secret:") || strings.Contains(lines.Text(), "--lines prints") {
+				_ = c.Process.Signal(syscall.SIGTERM)
+			}
+		}
+		if err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+		if strings.HasPrefix(out.String(), "ralph+nats://") != want || strings.Contains(said+out.String(), "token=") != want {
+			t.Errorf("serve %s: %s%s", more, said, out.String())
+		}
+	}
+	start(true)
+	start(false)
+	start(true, "--lines")
+	if err := os.Remove(filepath.Join(dir, "server.json")); err != nil {
+		t.Fatal(err)
+	}
+	start(true) // new secrets for what is stored
 }
 
 func TestUnreachableStoreIsNotJoined(t *testing.T) {
@@ -158,7 +200,9 @@ func TestUnreachableStoreIsNotJoined(t *testing.T) {
 		}
 		wants(t, address, errs, want)
 	}
-	_, errs, _ := run(t, home, "join", "ralph+dir://"+t.TempDir(), "--host", "a/b")
+	_, errs, _ := run(t, home, "join", "-")
+	wants(t, "join without a line", errs, "read the join line from standard input")
+	_, errs, _ = run(t, home, "join", "ralph+dir://"+t.TempDir(), "--host", "a/b")
 	wants(t, "a host with a slash", errs, "is no name of a host")
 	if _, err := os.Stat(filepath.Join(home, "pool.json")); err == nil {
 		t.Error("pool.json was written")
@@ -205,7 +249,7 @@ func TestTornFoldersAreRefused(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			dir, home := t.TempDir(), t.TempDir()
 			s := serveIn(t, programAt(t, home, serveArguments(dir)...))
-			if _, errs, code := run(t, home, "join", line(s.Join)); code != 0 {
+			if _, errs, code := run(t, home, "join", s.Join); code != 0 {
 				t.Fatal(errs)
 			}
 			s.end(syscall.SIGKILL)

@@ -9,29 +9,32 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/serve"
 	"github.com/ralph-loop/ralph/pool/store/nats"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type serveCommand struct {
 	Listen string `placeholder:"HOST:PORT" default:"127.0.0.1:4222" help:"Where to listen; 0.0.0.0:4222 lets other hosts in. Default: ${default}."`
 	Dir    string `placeholder:"DIR" type:"path" help:"The folder of all that the pool stores. Default: pool in ralph's home."`
-	URL    string `name:"url" placeholder:"nats://…" help:"Run no server, and use this one or this cluster: nats://TOKEN@HOST:PORT, or USER:PASSWORD."`
+	URL    string `name:"url" placeholder:"nats://…" help:"Run no server, and use this one or this cluster: nats://TOKEN@HOST:PORT, or USER:PASSWORD; - reads it from standard input."`
+	Lines  bool   `help:"Print the join lines, also if this is not the first start."`
 	JSON   bool   `help:"Print the join lines as JSON."`
 }
 
 // Help says what it is for.
 func (serveCommand) Help() string {
-	return `It runs the pool's server, a NATS server with JetStream, until it is interrupted, and prints the line to enter on each host, also on this one. Who has the line may run loops on all hosts of the pool. A token and a certificate are made at the first start and kept.
+	return `It runs the pool's server, a NATS server with JetStream, until it is interrupted, and at the first start prints the line that 'ralph pool join -' reads on each host, also on this one. Who has the line may run loops on all hosts of the pool. A token and a certificate are made at the first start and kept.
 
 With --url the pool is on NATS servers that run already: it makes a bucket there, with three replicas where there are three servers, prints the line, and ends.
 
 Examples:
   ralph pool serve --listen 0.0.0.0:4222
-  ralph pool serve --url nats://TOKEN@nats.example.org:4222`
+  ralph pool serve --url -`
 }
 
 // served is what --json prints.
@@ -64,7 +67,11 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if host, port, err := net.SplitHostPort(s.Listen); err == nil && net.ParseIP(host).IsLoopback() {
 		say("only this machine reaches it; --listen 0.0.0.0:%s lets other hosts in", port)
 	}
-	err = c.print(served{s.Listen, c.Dir, 1, "", "", s.Host.Fingerprint}, s.Host, &s.Reader)
+	if s.New || c.Lines || c.JSON {
+		err = c.print(served{s.Listen, c.Dir, 1, "", "", s.Host.Fingerprint}, s.Host, &s.Reader)
+	} else {
+		say("hosts that have joined reach it; --lines prints the lines for others")
+	}
 	if err == nil {
 		err = s.Wait(ctx)
 	}
@@ -77,7 +84,11 @@ func (c *serveCommand) Run(ctx context.Context) error {
 
 // adopt prepares servers that exist.
 func (c *serveCommand) adopt(ctx context.Context) error {
-	address, err := url.Parse(c.URL)
+	line, err := secretLine(c.URL, "the address of the servers")
+	if err != nil {
+		return err
+	}
+	address, err := url.Parse(line)
 	if err != nil || address.Host == "" || address.Scheme != "nats" && address.Scheme != "tls" {
 		return errors.New("--url is not of the form nats://TOKEN@HOST:PORT")
 	}
@@ -100,11 +111,11 @@ func (c *serveCommand) adopt(ctx context.Context) error {
 
 // print prints the line of hosts on stdout, and that of readers where it is not part of it.
 func (c *serveCommand) print(s served, host connect.Pool, reader *connect.Pool) (err error) {
-	if s.Join, err = joinLine(host); err != nil {
+	if s.Join, err = host.Line(); err != nil {
 		return err
 	}
 	if reader != nil {
-		if s.Reader, err = joinLine(*reader); err != nil {
+		if s.Reader, err = reader.Line(); err != nil {
 			return err
 		}
 	}
@@ -112,17 +123,20 @@ func (c *serveCommand) print(s served, host connect.Pool, reader *connect.Pool) 
 		return json.NewEncoder(os.Stdout).Encode(s)
 	}
 	if reader != nil {
-		say("who may look and not steer enters: %s", s.Reader)
+		say("who may look and not steer gives this line to 'ralph pool join -': %s", s.Reader)
 	}
+	say("'ralph pool join -' on each host reads this line, which is a secret:")
 	_, err = fmt.Println(s.Join)
 	return err
 }
 
-// joinLine is what to enter. The address has characters that a shell would read.
-func joinLine(p connect.Pool) (string, error) {
-	line, err := p.Line()
-	return "ralph pool join '" + line + "'", err
+// say prints what is no result.
+func say(format string, v ...any) {
+	fmt.Fprintf(os.Stderr, "ralph pool: %s\n", indented(fmt.Sprintf(format, v...)))
 }
 
-// say prints what is no result.
-func say(format string, v ...any) { fmt.Fprintf(os.Stderr, "ralph pool: "+format+"\n", v...) }
+// indented makes a text safe to print that may be of another host: without sequences for a
+// terminal, and with no line that could be taken for one of this program's.
+func indented(text string) string {
+	return strings.ReplaceAll(string(render.CleanText(text)), "\n", "\n  ")
+}

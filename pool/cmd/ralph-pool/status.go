@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/nats"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type statusCommand struct {
@@ -132,7 +133,7 @@ func (st *state) print() error {
 	}
 	fmt.Fprintf(w, "pool\t%s\nthis host\t%s, a %s\n", st.URL, st.Host, role)
 	if s := st.Server; s != nil {
-		fmt.Fprintf(w, "server\tNATS %s, answers in %.1f ms\n", s.Version, s.Milliseconds)
+		fmt.Fprintf(w, "server\tNATS %s, answers in %.1f ms\n", render.Clean(s.Version), s.Milliseconds)
 		fmt.Fprintf(w, "stored\t%.1f MB in %d keys, replicas: %d\n", float64(s.Bytes)/1e6, s.Keys, s.Replicas)
 	}
 	fmt.Fprintf(w, "waiting\t%d in the queue\n", st.Waiting)
@@ -143,10 +144,10 @@ func (st *state) print() error {
 	}
 	for _, h := range st.Hosts {
 		if h.Beat == nil {
-			fmt.Fprintf(w, "%s\tnot understood\t-\t-\n", h.Name)
+			fmt.Fprintf(w, "%s\tnot understood\t-\t-\n", render.Clean(h.Name))
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\n", h.Name, max(0, st.answered.Sub(*h.Beat)).Round(time.Second), *h.Loops, *h.Alive)
+		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\n", render.Clean(h.Name), max(0, st.answered.Sub(*h.Beat)).Round(time.Second), *h.Loops, *h.Alive)
 	}
 	return w.Flush()
 }

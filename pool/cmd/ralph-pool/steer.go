@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // A reach is what the commands to a loop on any host have in common.
@@ -86,7 +87,7 @@ func (r *reach) send(ctx context.Context, c inbox.Command) error {
 	if r.Any {
 		epoch = 0
 	}
-	c.From, c.At = client.Sender("pool"), time.Now().UTC()
+	c.From, c.At = client.Sender("cli"), time.Now().UTC()
 	id, err := command.Send(ctx, h.store, row.ID, row.Host, epoch, c)
 	if err != nil {
 		return err
@@ -191,7 +192,7 @@ func (r *reach) report(row listing.Row, id string, c command.Command) error {
 	case o.Outcome == "waits":
 		return errors.New("no receipt yet: the command waits in the pool, and the loop gets it once when its host's mirror is heard")
 	case !r.JSON:
-		fmt.Printf("%s has received it, on host %s\n", row.Name, row.Host)
+		fmt.Printf("%s has received it, on host %s\n", render.Clean(row.Name), render.Clean(row.Host))
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (c *submitCommand) Run(ctx context.Context) error {
 		}
 		submitted = append(submitted, s)
 		if time.Since(begun) > time.Second {
-			say(fmt.Sprintf("%d of %d are submitted", len(submitted), len(tasks)))
+			say("%d of %d are submitted", len(submitted), len(tasks))
 			begun = time.Now()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/takeover"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type takeCommand struct {
@@ -53,7 +54,7 @@ func (c *takeCommand) Run(ctx context.Context) error {
 	if !taken.Running {
 		now = "has ended, and is"
 	}
-	_, err = fmt.Printf("loop %s of %s %s in %s, under epoch %d\n", taken.Name, taken.From, now, taken.Project, taken.Epoch)
+	_, err = fmt.Printf("loop %s of %s %s in %s, under epoch %d\n", render.Clean(taken.Name), taken.From, now, taken.Project, taken.Epoch)
 	return err
 }
 

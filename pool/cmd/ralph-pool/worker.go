@@ -58,7 +58,7 @@ func (c *workerCommand) work(ctx context.Context) error {
 	defer h.Close()
 	return worker.New(worker.Options{
 		Store: h.store, Host: h.host, Home: h.home, Slots: c.Slots, Labels: c.Label, Only: c.Loop, Once: c.Once, Drain: c.Drain, Program: program.Ralph(),
-		Take: take, Say: func(format string, args ...any) { say(fmt.Sprintf(format, args...)) },
+		Take: take, Say: say,
 	}).Run(ctx)
 }
 

@@ -2,6 +2,9 @@ package decide
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
@@ -33,7 +36,7 @@ func (t Tail) Follow(h chunk.Header, hash string) (Tail, error) {
 		return wrong("it has number %d", h.Number)
 	case h.Prev != t.Prev:
 		return wrong("it follows another chunk than %d", t.Next-1)
-	case h.Host == "" || h.Nonce == "":
+	case !isName(h.Host) || h.Nonce == "":
 		return wrong("it has no host or no nonce")
 	case !begins && (h.Epoch != t.Epoch || t.Next == 0):
 		return wrong("epoch %d follows epoch %d", h.Epoch, t.Epoch)
@@ -47,6 +50,12 @@ func (t Tail) Follow(h chunk.Header, hash string) (Tail, error) {
 		return wrong("tree %d follows tree %d", h.Tree, t.Tree)
 	}
 	return Tail{Loop: t.Loop, Next: t.Next + 1, Prev: hash, Epoch: h.Epoch, Host: h.Host, Last: max(t.Last, h.Last), Tree: h.Tree}, nil
+}
+
+// isName reports whether a host may have this name, or who withdraws a specification: journals and
+// screens show it.
+func isName(text string) bool {
+	return text != "" && len(text) <= 255 && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
 // An attempt is a chunk that is being put.

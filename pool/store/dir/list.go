@@ -23,7 +23,7 @@ func (s *Store) List(ctx context.Context, prefix, after string) iter.Seq2[string
 			case entry.IsDir():
 				// All keys of this folder begin with its own, so they are smaller if it is.
 				return key > after || strings.HasPrefix(after, key)
-			case key > after:
+			case key > after && store.CheckKey(key) == nil:
 				return yield(key, nil)
 			}
 			return true

@@ -22,6 +22,7 @@ import (
 	client "github.com/nats-io/nats.go"
 
 	"github.com/ralph-loop/ralph/pool/connect"
+	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/serve"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/nats"
@@ -153,6 +154,42 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 	if _, err := host.Get(t.Context(), "loops/M/view"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the key of a reader: %v", err)
+	}
+}
+
+// TestReaderSteersNothing writes each kind of key past this program, as a forger with the token of
+// a reader would, and with none of the conditions of a host.
+func TestReaderSteersNothing(t *testing.T) {
+	s := startServer(t)
+	host := s.open(t, s.host)
+	refused := make(chan error, 20)
+	conn, err := client.Connect(s.host.URL, client.Token(s.reader.Token), client.Secure(&tls.Config{InsecureSkipVerify: true}),
+		client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { refused <- err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const loop = "01K8Z0000000000000000000AA"
+	steer := []byte(`{"v":1,"command":{"kind":"stop","from":"cli:ada@mill"}}`)
+	for _, key := range []string{
+		keys.Inbox(loop) + "01K8Z0000000000000000000AB", keys.Chunk(loop, 0), keys.Tree(loop, 0), keys.Blob(loop, "0a"), keys.Repair(loop, 0),
+		keys.View(loop), keys.Part(keys.Tree(loop, 0), "0a"), keys.Beat("mill"), keys.Wake("mill"), keys.Worker("mill"), keys.Drain("mill"),
+		keys.Schedule("nightly"), keys.Queued(5, loop), keys.Cursor, keys.Account("team"), keys.Probe("2026-01-01"),
+	} {
+		if err := conn.Publish("$KV.ralph."+strings.ReplaceAll(key, "/", "."), steer); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-refused:
+			if !errors.Is(err, client.ErrPermissionViolation) {
+				t.Errorf("%s: %v", key, err)
+			}
+		case <-t.Context().Done():
+			t.Fatalf("a reader may write %s", key)
+		}
+		if _, err := host.Get(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s is there after a reader wrote it: %v", key, err)
+		}
 	}
 }
 

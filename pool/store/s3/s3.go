@@ -44,10 +44,11 @@ var _ store.Store = (*Store)(nil)
 // an endpoint it is Amazon's. Credentials are those of the environment (AWS_ACCESS_KEY_ID,
 // MINIO_ROOT_USER …), of ~/.aws/credentials, or of the machine's role.
 func Open(address *url.URL) (*Store, error) {
+	shown := "s3://" + address.Host + address.Path // without parameters, one of which may be a secret
 	s := &Store{bucket: address.Host, poll: 5 * time.Second}
 	if s.prefix = strings.Trim(address.Path, "/"); s.prefix != "" {
 		if err := store.CheckKey(s.prefix); err != nil {
-			return nil, fmt.Errorf("the prefix in %s: %w", address, err)
+			return nil, fmt.Errorf("the prefix in %s: %w", shown, err)
 		}
 		s.prefix += "/"
 	}
@@ -56,7 +57,9 @@ func Open(address *url.URL) (*Store, error) {
 		value, err := values[len(values)-1], error(nil)
 		switch name {
 		case "endpoint":
-			endpoint = value
+			if endpoint = value; strings.Contains(value, "@") {
+				err = errors.New("it has a secret before the @: leave it out; credentials are those of the environment")
+			}
 		case "region":
 			options.Region = value
 		case "insecure":
@@ -67,7 +70,7 @@ func Open(address *url.URL) (*Store, error) {
 			err = errors.New("there is no such parameter: endpoint, region, insecure and poll are known")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the parameter %s in %s: %w", name, address, err)
+			return nil, fmt.Errorf("the parameter %.40q of %s: %w", name, shown, err)
 		}
 	}
 	if options.Region == "" && endpoint != "s3.amazonaws.com" {
@@ -75,7 +78,7 @@ func Open(address *url.URL) (*Store, error) {
 	}
 	var err error
 	if s.transport, err = minio.DefaultTransport(options.Secure); err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", address, err)
+		return nil, fmt.Errorf("open the store %s: %w", shown, err)
 	}
 	// A request on a connection that the server closes at that moment has an unknown outcome.
 	// Servers close those that were idle for 20 seconds or longer.
@@ -86,7 +89,7 @@ func Open(address *url.URL) (*Store, error) {
 	})
 	client, err := minio.NewCore(endpoint, &options)
 	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", address, err)
+		return nil, fmt.Errorf("open the store %s: %w", shown, err)
 	}
 	s.client = *client
 	return s, nil
