@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -53,30 +54,36 @@ func (r Row) Item() *queue.Item { return r.item }
 // Read returns all rows: what needs a person first, then what works, then what waits, in the order
 // in which it will begin, then what is over; the newest first.
 func Read(ctx context.Context, s store.Store) ([]Row, error) {
-	reports, err := worker.Reports(ctx, s)
+	return (&reader{store: s, queue: queue.Reader{Store: s}}).read(ctx, nil)
+}
+
+// A reader reads the rows again and again.
+type reader struct {
+	store store.Store
+	queue queue.Reader
+	loops map[string]Row // as they were last, without what workers report
+}
+
+// read returns all rows. Of the loops, it reads those again that may have changed, and lists them
+// again if changed is nil.
+func (r *reader) read(ctx context.Context, changed map[string]bool) ([]Row, error) {
+	reports, err := worker.Reports(ctx, r.store)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := worker.LoopIDs(ctx, s)
-	if err != nil {
+	if err := r.readLoops(ctx, changed); err != nil {
 		return nil, err
 	}
 	rows := []Row{}
-	known := map[string]bool{}
-	for _, id := range ids {
-		known[id] = true
-		row, err := loop(ctx, s, id, reports)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
+	for _, id := range slices.Sorted(maps.Keys(r.loops)) {
+		rows = append(rows, r.loops[id].reported(reports))
 	}
-	waiting, err := (&queue.Reader{Store: s}).Waiting(ctx)
+	waiting, err := r.queue.Waiting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, item := range waiting {
-		if !known[item.ID] {
+		if _, known := r.loops[item.ID]; !known {
 			rows = append(rows, queued(item, reports))
 		}
 	}
@@ -93,6 +100,25 @@ func Read(ctx context.Context, s store.Store) ([]Row, error) {
 		return cmp.Compare(b.ID, a.ID)
 	})
 	return rows, nil
+}
+
+func (r *reader) readLoops(ctx context.Context, changed map[string]bool) error {
+	ids := slices.Sorted(maps.Keys(changed))
+	if changed == nil {
+		all, err := worker.LoopIDs(ctx, r.store)
+		if err != nil {
+			return err
+		}
+		r.loops, ids = map[string]Row{}, all
+	}
+	for _, id := range ids {
+		row, err := loop(ctx, r.store, id)
+		if err != nil {
+			return err
+		}
+		r.loops[id] = row
+	}
+	return nil
 }
 
 func (r Row) order() int {
@@ -124,7 +150,7 @@ func queued(item *queue.Item, reports []worker.Report) Row {
 }
 
 // loop is the row of a loop that has a log.
-func loop(ctx context.Context, s store.Store, id string, reports []worker.Report) (Row, error) {
+func loop(ctx context.Context, s store.Store, id string) (Row, error) {
 	row := Row{ID: id, Group: projector.Working}
 	if at, err := ulid.ParseStrict(id); err == nil {
 		row.Submitted = at.Timestamp().UTC()
@@ -140,12 +166,17 @@ func loop(ctx context.Context, s store.Store, id string, reports []worker.Report
 	} else if err := row.claimed(ctx, s); err != nil {
 		return row, err
 	}
-	for _, r := range reports {
-		if problem := r.Problems[id]; problem != "" && r.Host == row.Host {
-			row.Why = problem
+	return row, nil
+}
+
+// reported is the row with the problem that the worker of its host has.
+func (r Row) reported(reports []worker.Report) Row {
+	for _, report := range reports {
+		if problem := report.Problems[r.ID]; problem != "" && report.Host == r.Host {
+			r.Why = problem
 		}
 	}
-	return row, nil
+	return r
 }
 
 // claimed fills in what the claim says, while no host says more.
