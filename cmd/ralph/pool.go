@@ -4,16 +4,12 @@ package main
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 )
-
-// poolProgram is not part of ralph: only hosts of a pool need it.
-const poolProgram = "ralph-pool"
 
 type poolVerb struct {
 	Words []string `arg:"" optional:"" passthrough:"" name:"command" help:"A command of ralph-pool, with its arguments; without one, its help."`
@@ -32,23 +28,13 @@ func (v *poolVerb) looks() bool {
 
 // Run becomes the program, so that its exit code and the terminal are those of the caller.
 func (v *poolVerb) Run(*cli.Env) error {
-	program, err := findPool()
+	program, err := remote.FindPool()
 	if err != nil {
-		return cli.Refuse("'go install github.com/ralph-loop/ralph/pool/cmd/ralph-pool@latest' installs it; only hosts of a pool need it",
-			"find the program %s beside ralph or on PATH: %w", poolProgram, err)
+		return err
 	}
 	if len(v.Words) == 0 {
 		v.Words = []string{"--help"}
 	}
-	err = syscall.Exec(program, append([]string{poolProgram}, v.Words...), os.Environ())
+	err = syscall.Exec(program, append([]string{remote.PoolProgram}, v.Words...), os.Environ())
 	return cli.Refuse("install it again", "run %s: %w", program, err)
-}
-
-func findPool() (string, error) {
-	if own, err := os.Executable(); err == nil {
-		if program, err := exec.LookPath(filepath.Join(filepath.Dir(own), poolProgram)); err == nil {
-			return program, nil
-		}
-	}
-	return exec.LookPath(poolProgram)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
-// A Change is a line of 'ralph pool list --json --watch': a loop as it is now, the ID of one that is
-// not listed any more, or when a host was last heard of. A line with Read comes after all others of
-// a moment, and at least once a minute: who prints to nobody then ends.
+// A Change is a line of 'ralph pool list --json --watch': a loop as it is now, the ID of one that
+// is not listed any more, or when a host was last heard of. A line with Read comes after all others
+// of a moment, and at least once a minute: a program whose reader is gone ends with it.
 type Change struct {
 	Loop *Row   `json:"loop,omitempty"`
 	Here bool   `json:"here,omitempty"` // this host has the loop

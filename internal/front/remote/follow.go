@@ -41,15 +41,6 @@ func (h *Host) Attach(loop string, args []string, o attach.Options, weak attach.
 	return weak.ExitOf(view.Strength)
 }
 
-// Attach attaches to a loop of another host from a screen of this one.
-func Attach(e *cli.Env, host, loop string) error {
-	h, err := Connect(e, host)
-	if err != nil {
-		return err
-	}
-	return h.Attach(loop, []string{"attach", loop}, attach.Options{}, attach.Weak{})
-}
-
 // view is what is true of a loop there. With batch, ssh asks nothing.
 func (h *Host) view(ctx context.Context, loop string, batch bool) (*projector.View, error) {
 	text, err := h.output(ctx, batch, "status", loop, "--json")
