@@ -22,12 +22,12 @@ const idOf = (loop) => (loop.remote ? `${loop.remote}:${loop.id}` : loop.id);
 const keyOf = (loop) => idOf(loop) || loop.dir || loop.error;
 const nameOf = (loop) => (loop.remote ? loop.call : loop.name);
 
-// silence says since when nothing was heard of the machine that has a loop; empty if it gives signs
-// of life.
+// silence says since when nothing was heard of the machine that has a loop, to the minute; empty if
+// it gives signs of life.
 const silentAfter = 120000;
 function silence(loop) {
   const since = loop.remote && loop.heard ? now() - Date.parse(loop.heard) : 0;
-  return since >= silentAfter ? `last heard of ${span(since)} ago` : "";
+  return since >= silentAfter ? `last heard of ${span(since).replace(/ \d+ s$/, "")} ago` : "";
 }
 
 for (const group of groups) {
@@ -76,7 +76,7 @@ function fill(made, loop) {
   if (loop.agent) facts.push(loop.agent);
   facts.push(loop.shown.cost === "unknown" ? "cost unknown" : loop.shown.cost);
   if (loop.today && loop.shown.today !== loop.shown.cost) facts.push(`today ${loop.shown.today}`);
-  if (silence(loop)) facts.push(silence(loop));
+  if (only && silence(loop)) facts.push(silence(loop));
   if (loop.group === "ended" && started(loop)) facts.push(`${span(now() - Date.parse(loop.at))} ago`);
   parts.facts.textContent = facts.join(" · ");
   parts.project.textContent = loop.shown.project || loop.project;
