@@ -41,11 +41,7 @@ const (
 func Follow(ctx context.Context, s store.Store, here string, show func(Change) error) error {
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	f := &follower{
-		reader: reader{store: s, queue: queue.Reader{Store: s}}, here: here, show: show,
-		shown: map[string]string{}, heard: map[string]time.Time{},
-		written: written{loops: map[string]bool{}, all: true, some: make(chan struct{}, 1)},
-	}
+	f := newFollower(s, here, show)
 	go func() { stop(f.written.watch(inner, s)) }()
 	for pause := roundTime; ; pause = live.BeatEvery {
 		wait(inner, pause, f.written.some) // the first time, for the watch to begin
@@ -85,6 +81,14 @@ type follower struct {
 	said  time.Time // when the last line was shown
 }
 
+func newFollower(s store.Store, here string, show func(Change) error) *follower {
+	return &follower{
+		reader: reader{store: s, queue: queue.Reader{Store: s}}, here: here, show: show,
+		shown: map[string]string{}, heard: map[string]time.Time{},
+		written: written{loops: map[string]bool{}, all: true, some: make(chan struct{}, 1)},
+	}
+}
+
 // round shows what has changed.
 func (f *follower) round(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, roundTime)
@@ -92,6 +96,11 @@ func (f *follower) round(ctx context.Context) error {
 	heard, err := heard(ctx, f.store)
 	if err != nil {
 		return err
+	}
+	for host := range f.heard {
+		if _, still := heard[host]; !still { // a pool deletes nothing
+			return fmt.Errorf("the store has no beat of host %s any more: it is gone, or another one", host)
+		}
 	}
 	rows, err := f.read(ctx, f.written.take())
 	if err != nil {

@@ -131,7 +131,15 @@ const peekEvents = 200
 func peek(e *cli.Env, s registry.Status, width int) []string {
 	events, err := lastEvents(e, s)
 	if err != nil && len(events) == 0 {
-		return strings.Split("its journal cannot be read: "+explain(err), "\n")
+		text := "its journal cannot be read: " + explain(err)
+		if _, ok := remote.Of(s); ok {
+			text = explain(err)
+		}
+		var lines []string
+		for line := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, cli.Wrapped(line, max(width, 1))...)
+		}
+		return lines
 	}
 	var text bytes.Buffer
 	view := plain.New(&text, render.Options{Width: width})

@@ -79,7 +79,7 @@ func (l Loop) Send(e *cli.Env, commands ...inbox.Command) (said string, err erro
 // Resume starts a runner for the loop there. The commands are for it: it can only be an answer.
 func (l Loop) Resume(e *cli.Env, raise map[string]string, commands ...inbox.Command) (said string, err error) {
 	if l.pool != "" {
-		return "", l.onlyThere("resumed", "start "+l.name+" --resume")
+		return "", l.onlyThere("start " + l.name + " --resume")
 	}
 	var lines [][]string
 	for _, c := range commands {
@@ -102,7 +102,7 @@ func (l Loop) Resume(e *cli.Env, raise map[string]string, commands ...inbox.Comm
 // Dismiss says that the person has seen what the loop needs.
 func (l Loop) Dismiss(e *cli.Env) (said string, err error) {
 	if l.pool != "" {
-		return "", l.onlyThere("dismissed", "dismiss "+l.name)
+		return "", l.onlyThere("dismiss " + l.name)
 	}
 	return l.run(e, [][]string{{"dismiss", l.name}})
 }
@@ -110,7 +110,7 @@ func (l Loop) Dismiss(e *cli.Env) (said string, err error) {
 // Attach attaches to it from a screen of this machine.
 func (l Loop) Attach(e *cli.Env) error {
 	if l.pool != "" {
-		return l.onlyThere("attached to", "attach "+l.name)
+		return l.onlyThere("attach " + l.name)
 	}
 	h, err := Connect(e, l.host)
 	if err != nil {
@@ -122,7 +122,7 @@ func (l Loop) Attach(e *cli.Env) error {
 // Last returns its last events.
 func (l Loop) Last(e *cli.Env, n int) (events []event.Event, err error) {
 	if l.pool != "" {
-		return nil, l.onlyThere("read", "logs "+l.name)
+		return nil, l.onlyThere("logs " + l.name)
 	}
 	text, err := l.run(e, [][]string{{"logs", l.name, "--json", "--lines", strconv.Itoa(n)}})
 	for line := range strings.Lines(text) {
@@ -154,11 +154,11 @@ func (l Loop) Read(ctx context.Context, e *cli.Env, known *projector.View) (*pro
 	return v, nil
 }
 
-// onlyThere refuses what the pool cannot do, with what can.
-func (l Loop) onlyThere(done, words string) error {
+// onlyThere refuses what the pool cannot do, with the words for ralph that do it.
+func (l Loop) onlyThere(words string) error {
 	by := strings.Replace(words, l.name, l.Call, 1)
 	return cli.Refuse("enter 'ralph "+words+"' on host "+l.host+"; where ssh reaches it, 'ralph "+by+"' does that from here",
-		"through the pool, loop %s can be steered, answered and stopped, and not %s", l.Call, done)
+		"through the pool, loop %s can only be steered, answered and stopped", l.Call)
 }
 
 // sshWords is a command line for ralph there.

@@ -106,7 +106,7 @@ func (l Loop) poolWords(c inbox.Command) ([]string, error) {
 	if c.Text != "" {
 		verb += " " + cli.AsTyped([]string{c.Text})
 	}
-	return nil, l.onlyThere("given this: "+string(c.Kind), verb)
+	return nil, l.onlyThere(verb)
 }
 
 // followPool has the loops of the pool until ctx ends, of one process of its program at a time.
