@@ -23,6 +23,7 @@ type Watch struct {
 	answered chan struct{}      // closed once all of them have
 	end      context.CancelFunc // nil while nothing runs
 	rest     *time.Timer
+	closed   bool
 }
 
 const (
@@ -104,13 +105,19 @@ func (w *Watch) Close() {
 	if w == nil {
 		return
 	}
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
 	w.stop()
 	w.followers.Wait()
 }
 
 // begin asks the sources unless it does so, and goes on for a while. The lock is held.
 func (w *Watch) begin() {
-	if w.end != nil {
+	switch {
+	case w.closed:
+		return
+	case w.end != nil:
 		w.rest.Reset(restAfter)
 		return
 	}
