@@ -70,9 +70,11 @@ type Identity struct {
 	Project string `json:"project"`
 	// WorkDir is the folder that the agent works in, where that is not the project.
 	WorkDir string `json:"workDir,omitempty"`
-	// Remote is the host that ssh reaches the loop on, as a person names it; empty for a loop of
-	// this machine.
-	Remote  string    `json:"remote,omitempty"`
+	// Remote is the host that ssh reaches the loop on, as a person names it, or that has it in the
+	// pool; empty for a loop of this machine.
+	Remote string `json:"remote,omitempty"`
+	// Heard is when that host was last heard of, to the minute. What the view says may be as old.
+	Heard   time.Time `json:"heard,omitzero"`
 	Host    string    `json:"host"`
 	Started time.Time `json:"started,omitzero"`
 	Resumed int       `json:"resumed,omitempty"` // how many runners resumed it

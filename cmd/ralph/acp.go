@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/acpserver"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 )
 
 type acpVerb struct {
@@ -51,5 +52,7 @@ func (v *acpVerb) Run(e *cli.Env) error {
 	if e.StdinIsTerminal() {
 		cli.Tell(e.Stderr, "an editor starts this: stdin takes messages of the Agent Client Protocol; ctrl-d ends it")
 	}
-	return acpserver.New(e, start, e.Stdout).Serve(context.Background(), e.Stdin)
+	server := acpserver.New(e, start, e.Stdout)
+	server.Distant = remote.NewWatch(e, elsewhere(e))
+	return server.Serve(context.Background(), e.Stdin)
 }

@@ -18,14 +18,14 @@ import (
 func init() {
 	features.fullScreen = fullscreen.Run
 	features.board = func(e *cli.Env, o boardOptions) error {
-		return board.Run(e, board.Options{Here: o.here, Running: o.running, Hosts: hostsToShow(e), Attach: func(e *cli.Env, s registry.Status) error {
-			if host, loop, ok := remote.Of(s); ok {
-				return remote.Attach(e, host, loop)
+		return board.Run(e, board.Options{Here: o.here, Running: o.running, Sources: elsewhere(e), Attach: func(e *cli.Env, s registry.Status) error {
+			if l, ok := remote.Of(s); ok {
+				return l.Attach(e)
 			}
 			return attachTo(e, s.Name, s.Dir, attach.Options{Head: s.Head})
 		}})
 	}
-	features.onHost, features.hosts = onHost, listHosts
+	features.onHost, features.elsewhere = onHost, listElsewhere
 	features.verbs = cli.Commands{
 		{Name: "why", Help: "Explain why a loop ended, waits or goes on, or why one event happened.", Group: cli.Daily,
 			Verb: func() any { return new(whyVerb) }},

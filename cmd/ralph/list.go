@@ -15,6 +15,7 @@ type listVerb struct {
 	All     bool     `short:"A" help:"All loops of this machine."`
 	Host    []string `placeholder:"HOST" help:"The loops of another machine, as ssh knows it; several with commas, or the flag several times."`
 	Hosts   bool     `help:"Also the loops of the machines in the setting hosts."`
+	Pool    bool     `help:"Also the loops that other hosts of the pool have."`
 	Running bool     `short:"r" help:"Only those that have a runner."`
 	Watch   bool     `short:"w" help:"Show all loops of this machine until you leave, to answer, steer, stop and resume them; with --project only those of a project. With --json: print an array whenever a loop has changed."`
 	JSON    bool     `help:"Print an array of objects."`
@@ -28,6 +29,7 @@ func (listVerb) Help() string {
 		"ralph list --watch",
 		"ralph list --all --json --watch",
 		"ralph list --host farm,mill",
+		"ralph list --pool",
 	)
 }
 
@@ -36,7 +38,7 @@ func (listVerb) Help() string {
 func (v *listVerb) Run(e *cli.Env) error {
 	o := listing.Options{All: v.All, Running: v.Running}
 	switch {
-	case len(v.Host) > 0 || v.Hosts:
+	case len(v.Host) > 0 || v.Hosts || v.Pool:
 		return v.distant(e)
 	case v.Watch && v.JSON:
 		return listing.Changes(e, o)
@@ -66,14 +68,15 @@ func (v *listVerb) Run(e *cli.Env) error {
 	return nil
 }
 
-// distant lists the loops of other machines, and with --hosts those of this one, too. What cannot
+// distant lists the loops of other machines, and without --host those of this one, too. What cannot
 // be reached is said after the others.
 func (v *listVerb) distant(e *cli.Env) error {
 	switch {
-	case features.hosts == nil:
+	case features.elsewhere == nil:
 		return cli.Refuse("install the complete program", "the core of ralph reaches no other host")
 	case v.Watch || v.Project != "":
-		return cli.Refuse("leave it out; 'ralph list --watch' shows the machines in the setting hosts", "--host and --hosts do not go with --watch or --project")
+		return cli.Refuse("leave it out; 'ralph list --watch' shows the machines in the setting hosts, and the pool",
+			"--host, --hosts and --pool do not go with --watch or --project")
 	}
 	all := []*projector.View{}
 	if len(v.Host) == 0 {
@@ -83,7 +86,7 @@ func (v *listVerb) distant(e *cli.Env) error {
 		}
 		all = here
 	}
-	there, failed := features.hosts(e, v)
+	there, failed := features.elsewhere(e, v)
 	all = append(all, there...)
 	var err error
 	switch {
@@ -92,13 +95,17 @@ func (v *listVerb) distant(e *cli.Env) error {
 	case len(all) > 0:
 		_, err = e.Stdout.Write(listing.Table(e, all, true))
 	case failed == nil:
-		cli.Tell(e.Stderr, "there is no loop on %s", strings.Join(v.Host, ", "))
+		cli.Tell(e.Stderr, "%s", v.none())
 	}
 	return cmp.Or(err, failed)
 }
 
 func (v *listVerb) none() string {
 	switch {
+	case len(v.Host) > 0:
+		return "there is no loop on " + strings.Join(v.Host, ", ")
+	case v.Hosts || v.Pool:
+		return "there is no loop on this machine, and none elsewhere"
 	case v.Running && v.All:
 		return "no loop is running on this machine; 'ralph list --all' shows those that have ended"
 	case v.Running:

@@ -18,4 +18,6 @@ func (mcpVerb) Help() string {
 }
 
 // Run serves the client on stdin until it closes it. The loops do not notice.
-func (v *mcpVerb) Run(e *cli.Env) error { return mcp.Run(e, mcp.Options{ReadOnly: v.ReadOnly}) }
+func (v *mcpVerb) Run(e *cli.Env) error {
+	return mcp.Run(e, mcp.Options{ReadOnly: v.ReadOnly, Sources: elsewhere(e)})
+}

@@ -64,36 +64,36 @@ func onHost(e *cli.Env, v verb, args []string) (bool, error) {
 	return true, e.WriteFile(there.Output, there.Force, func(w io.Writer) error { return h.Print(there.Args, w) })
 }
 
-// listHosts lists the loops of other machines. What cannot be reached is reported, and the error is
-// only an exit code.
-func listHosts(e *cli.Env, v *listVerb) (loops []*projector.View, err error) {
-	hosts := v.Host
+// listElsewhere lists the loops of other machines. What cannot be reached is reported, and the
+// error is only an exit code.
+func listElsewhere(e *cli.Env, v *listVerb) (loops []*projector.View, err error) {
+	sources := v.Host
 	if v.Hosts {
 		own, err := remote.Hosts(e)
 		switch {
 		case err != nil:
 			return nil, err
-		case len(own) == 0 && len(hosts) == 0:
+		case len(own) == 0 && len(sources) == 0:
 			return nil, cli.Refuse("name them: \"hosts\": [\"farm\"] in "+filepath.Join(e.Home, "settings.json"), "the setting hosts names no machine")
 		}
-		hosts = append(hosts, own...)
+		sources = append(sources, own...)
+	}
+	if v.Pool {
+		sources = append(sources, remote.Pool)
 	}
 	if loop, isAgent, err := callingAgent(e); err != nil || isAgent {
 		return nil, cmp.Or(err, agentMayNot(loop))
 	}
 	ctx, stop := remote.Interruptible()
 	defer stop()
-	failed := 0
-	for _, there := range remote.List(ctx, e, hosts, v.Running, e.StdinIsTerminal()) {
-		if loops = append(loops, there.Loops...); there.Err != nil {
-			failed++
-			cli.Report(e.Stderr, there.Err)
+	all := remote.List(ctx, e, sources, v.Running, e.StdinIsTerminal())
+	for _, of := range all {
+		if of.Err != nil {
+			err = cli.Exit(event.ExitFailed)
+			cli.Report(e.Stderr, of.Err)
 		}
 	}
-	if failed > 0 {
-		err = cli.Exit(event.ExitFailed)
-	}
-	return loops, err
+	return remote.Merge(all), err
 }
 
 func agentMayNot(loop registry.Entry) error {
@@ -101,14 +101,17 @@ func agentMayNot(loop registry.Entry) error {
 		"loops of other hosts are up to a person, and an agent of loop %s calls this", loop.Name)
 }
 
-// hostsToShow are the hosts of the person's settings, none for an agent.
-func hostsToShow(e *cli.Env) []string {
-	hosts, err := remote.Hosts(e)
-	if len(hosts) == 0 || err != nil {
-		return nil // what is wrong with the settings is said where a loop begins
+// elsewhere are the sources of loops of other machines that a person sees without asking for them:
+// the hosts of the settings, and the pool that this host is in. An agent sees none.
+func elsewhere(e *cli.Env) []string {
+	sources, _ := remote.Hosts(e) // what is wrong with the settings is said where a loop begins
+	if remote.Joined(e) {
+		sources = append(sources, remote.Pool)
 	}
-	if _, isAgent, err := callingAgent(e); err != nil || isAgent {
-		return nil
+	if len(sources) > 0 {
+		if _, isAgent, err := callingAgent(e); err != nil || isAgent {
+			return nil
+		}
 	}
-	return hosts
+	return sources
 }

@@ -3,18 +3,13 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 )
-
-// poolProgram is not part of ralph: only hosts of a pool need it.
-const poolProgram = "ralph-pool"
 
 type poolVerb struct {
 	Words []string `arg:"" optional:"" passthrough:"" name:"command" help:"A command of ralph-pool, with its arguments; without one, its help."`
@@ -34,31 +29,13 @@ func (v *poolVerb) looks() bool {
 
 // Run becomes the program, so that its exit code and the terminal are those of the caller.
 func (v *poolVerb) Run(e *cli.Env) error {
-	program, err := findPool(e)
-	if errors.Is(err, cli.ErrForeign) {
-		return cli.Refuse("install it in the folder of ralph, or in another one that only you or root can write", "run %s: %w", program, err)
-	} else if err != nil {
-		return cli.Refuse("'go install github.com/ralph-loop/ralph/pool/cmd/ralph-pool@latest' installs it; only hosts of a pool need it",
-			"find the program %s beside ralph or on PATH: %w", poolProgram, err)
+	program, err := remote.FindPool(e)
+	if err != nil {
+		return err
 	}
 	if len(v.Words) == 0 {
 		v.Words = []string{"--help"}
 	}
-	err = syscall.Exec(program, append([]string{poolProgram}, v.Words...), os.Environ())
+	err = syscall.Exec(program, append([]string{remote.PoolProgram}, v.Words...), os.Environ())
 	return cli.Refuse("install it again", "run %s: %w", program, err)
-}
-
-// findPool refuses a program on PATH that an agent may have put there: it would run with the rights
-// of a person.
-func findPool(e *cli.Env) (string, error) {
-	if own, err := os.Executable(); err == nil {
-		if program, err := exec.LookPath(filepath.Join(filepath.Dir(own), poolProgram)); err == nil {
-			return program, nil
-		}
-	}
-	program, err := exec.LookPath(poolProgram)
-	if err == nil {
-		err = e.CheckProgram(program)
-	}
-	return program, err
 }

@@ -24,7 +24,7 @@ var features struct {
 	fullScreen func(e *cli.Env, name, dir string, o attach.Options) error
 	board      func(e *cli.Env, o boardOptions) error
 	onHost     func(e *cli.Env, v verb, args []string) (bool, error)
-	hosts      func(e *cli.Env, v *listVerb) ([]*projector.View, error)
+	elsewhere  func(e *cli.Env, v *listVerb) ([]*projector.View, error)
 }
 
 // boardOptions say which loops the board of all loops shows.

@@ -31,7 +31,7 @@ func (webVerb) Help() string {
 
 // Run serves pages until ctrl-c. The loops do not notice.
 func (v *webVerb) Run(e *cli.Env) error {
-	f := web.Flags{Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewLinks: v.NewLinks}
+	f := web.Flags{Sources: elsewhere(e), Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewLinks: v.NewLinks}
 	_, isAgent, err := callingAgent(e)
 	if err != nil {
 		return err

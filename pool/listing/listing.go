@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -55,52 +56,36 @@ func (r Row) Item() *queue.Item { return r.item }
 // Read returns all rows: what needs a person first, then what works, then what waits, in the order
 // in which it will begin, then what is over; the newest first.
 func Read(ctx context.Context, s store.Store) ([]Row, error) {
-	reports, err := worker.Reports(ctx, s)
+	return (&reader{store: s, queue: queue.Reader{Store: s}}).read(ctx, nil)
+}
+
+// A reader reads the rows again and again.
+type reader struct {
+	store store.Store
+	queue queue.Reader
+	loops map[string]Row // as they were last, without what workers report
+}
+
+// read returns all rows. Of the loops, it reads those again that may have changed, and lists them
+// again if changed is nil.
+func (r *reader) read(ctx context.Context, changed map[string]bool) ([]Row, error) {
+	reports, err := worker.Reports(ctx, r.store)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := live.Loops(ctx, s, "")
-	if err != nil {
+	if err := r.readLoops(ctx, changed); err != nil {
 		return nil, err
 	}
-	waiting, err := (&queue.Reader{Store: s}).Waiting(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var views, claims []string
-	known := map[string]bool{}
-	for _, id := range ids {
-		known[id] = true
-		views = append(views, keys.View(id))
-	}
-	waiting = slices.DeleteFunc(waiting, func(item *queue.Item) bool { return known[item.ID] })
-	for _, item := range waiting {
-		claims = append(claims, keys.Chunk(item.ID, 0))
-	}
-	claimed, err := store.GetAll(ctx, s, claims)
+	waiting, err := r.waiting(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows := []Row{}
-	for i, item := range waiting {
-		if claimed[i].Revision == "" {
-			rows = append(rows, queued(item, reports))
-			continue
-		}
-		ids, views = append(ids, item.ID), append(views, keys.View(item.ID))
+	for _, id := range slices.Sorted(maps.Keys(r.loops)) {
+		rows = append(rows, r.loops[id].reported(reports))
 	}
-	entries, err := store.GetAll(ctx, s, views)
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range ids {
-		row, err := loop(ctx, s, id, entries[i].Value, reports)
-		if err != nil {
-			return nil, err
-		}
-		if row.State != "" || row.View != nil { // else it is only noted, and has no log
-			rows = append(rows, row)
-		}
+	for _, item := range waiting {
+		rows = append(rows, queued(item, reports))
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		if byGroup := a.Group.Compare(b.Group); byGroup != 0 {
@@ -115,6 +100,67 @@ func Read(ctx context.Context, s store.Store) ([]Row, error) {
 		return cmp.Compare(b.ID, a.ID)
 	})
 	return rows, nil
+}
+
+func (r *reader) readLoops(ctx context.Context, changed map[string]bool) error {
+	ids := slices.Sorted(maps.Keys(changed))
+	if changed == nil {
+		all, err := live.Loops(ctx, r.store, "")
+		if err != nil {
+			return err
+		}
+		r.loops, ids = map[string]Row{}, all
+	}
+	return r.readEach(ctx, ids)
+}
+
+// readEach reads the loops with these IDs. One that its host has only noted has no log, and no row.
+func (r *reader) readEach(ctx context.Context, ids []string) error {
+	var views []string
+	for _, id := range ids {
+		views = append(views, keys.View(id))
+	}
+	entries, err := store.GetAll(ctx, r.store, views)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		row, err := loop(ctx, r.store, id, entries[i].Value)
+		if err != nil {
+			return err
+		}
+		if row.State != "" || row.View != nil {
+			r.loops[id] = row
+		}
+	}
+	return nil
+}
+
+// waiting returns what no host has claimed. What a host has, and has not noted yet, becomes a loop.
+func (r *reader) waiting(ctx context.Context) ([]*queue.Item, error) {
+	items, err := r.queue.Waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items = slices.DeleteFunc(items, func(item *queue.Item) bool { _, known := r.loops[item.ID]; return known })
+	var claims []string
+	for _, item := range items {
+		claims = append(claims, keys.Chunk(item.ID, 0))
+	}
+	claimed, err := store.GetAll(ctx, r.store, claims)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []*queue.Item
+	var unlisted []string
+	for i, item := range items {
+		if claimed[i].Revision == "" {
+			waiting = append(waiting, item)
+		} else {
+			unlisted = append(unlisted, item.ID)
+		}
+	}
+	return waiting, r.readEach(ctx, unlisted)
 }
 
 func (r Row) order() int {
@@ -146,7 +192,7 @@ func queued(item *queue.Item, reports []worker.Report) Row {
 }
 
 // loop is the row of a loop that has a log.
-func loop(ctx context.Context, s store.Store, id string, view []byte, reports []worker.Report) (Row, error) {
+func loop(ctx context.Context, s store.Store, id string, view []byte) (Row, error) {
 	row := Row{ID: id, Group: projector.Working}
 	if at, err := ulid.ParseStrict(id); err == nil {
 		row.Submitted = at.Timestamp().UTC()
@@ -158,12 +204,17 @@ func loop(ctx context.Context, s store.Store, id string, view []byte, reports []
 	} else if err := row.claimed(ctx, s); err != nil {
 		return row, err
 	}
-	for _, r := range reports {
-		if problem := r.Problems[id]; problem != "" && r.Host == row.Host {
-			row.Why = problem
+	return row, nil
+}
+
+// reported is the row with the problem that the worker of its host has.
+func (r Row) reported(reports []worker.Report) Row {
+	for _, report := range reports {
+		if problem := report.Problems[r.ID]; problem != "" && report.Host == r.Host {
+			r.Why = problem
 		}
 	}
-	return row, nil
+	return r
 }
 
 // claimed fills in what the claim says, while no host says more.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 )
 
 // What one client may have open.
@@ -22,6 +23,9 @@ const (
 
 // Server serves one client.
 type Server struct {
+	// Distant are the loops of other machines, which session/list shows; nil without any source.
+	Distant *remote.Watch
+
 	env  *cli.Env
 	base client.Start
 	out  writer
@@ -57,6 +61,7 @@ func New(e *cli.Env, start client.Start, out io.Writer) *Server {
 func (s *Server) Serve(ctx context.Context, in io.Reader) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer s.Distant.Close()
 	lines := bufio.NewReaderSize(in, 64<<10)
 	var line []byte
 	for {
@@ -175,7 +180,7 @@ func (s *Server) dispatch(ctx context.Context, c call, m message) {
 	case "session/new":
 		c.finish(s.newSession(ctx, params))
 	case "session/list":
-		c.finish(s.listSessions(params))
+		c.finish(s.listSessions(ctx, params))
 	case "session/load", "session/resume":
 		s.working.Add(1)
 		c.answered = s.working.Done

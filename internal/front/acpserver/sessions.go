@@ -12,6 +12,9 @@ import (
 
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -199,6 +202,9 @@ func (s *Server) find(id string) (registry.Status, *problem) {
 	}
 	switch len(found) {
 	case 0:
+		if v := s.Distant.Find(id); v != nil {
+			return registry.Status{}, elsewhere(v)
+		}
 		return registry.Status{}, noSession(id)
 	case 1:
 		return found[0], nil
@@ -209,8 +215,28 @@ func (s *Server) find(id string) (registry.Status, *problem) {
 // pageSessions is how many loops one answer to session/list has.
 const pageSessions = 100
 
-// listSessions lists the loops of this machine, or of a project, the latest first.
-func (s *Server) listSessions(params json.RawMessage) (any, *problem) {
+// firstAnswers is how long a list waits for other machines to answer.
+const firstAnswers = 3 * time.Second
+
+// elsewhere refuses to open a loop of another machine, whose journal is there.
+func elsewhere(v *projector.View) *problem {
+	return &problem{Code: codeRequest, Message: "loop " + v.Call + " is on another machine: where ssh reaches that, 'ralph attach " + v.Call +
+		"' shows it in a terminal, and 'ralph steer " + v.Call + " TEXT' steers its agent; 'ralph pool' does the latter for a loop of the pool"}
+}
+
+// describeElsewhere is a loop of another machine in the list of sessions.
+func (s *Server) describeElsewhere(v *projector.View) object {
+	d := describe(v.Found)
+	d["sessionId"], d["cwd"] = v.Call, cmp.Or(v.Project, "/")
+	if silence := listing.Silence(v, s.env.Now()); silence > 0 {
+		d["title"] = d["title"].(string) + ", last heard of " + units.Ago(silence)
+	}
+	return d
+}
+
+// listSessions lists the loops of this machine, or of a project, the latest first. After those of
+// this machine come those of others.
+func (s *Server) listSessions(ctx context.Context, params json.RawMessage) (any, *problem) {
 	var p struct {
 		Cwd    string `json:"cwd"`
 		Cursor string `json:"cursor"`
@@ -241,15 +267,24 @@ func (s *Server) listSessions(params json.RawMessage) (any, *problem) {
 	slices.SortFunc(found, func(a, b registry.Status) int {
 		return cmp.Or(b.Head.At.Compare(a.Head.At), cmp.Compare(b.ID, a.ID))
 	})
-	from = min(from, len(found))
-	page := found[from:min(from+pageSessions, len(found))]
-	sessions := make([]object, 0, len(page))
-	for _, l := range page {
-		sessions = append(sessions, describe(l))
+	var distant []*projector.View
+	if cwd == "" {
+		distant, _ = s.Distant.Await(ctx, firstAnswers)
+	}
+	all := len(found) + len(distant)
+	from = min(from, all)
+	to := min(from+pageSessions, all)
+	sessions := make([]object, 0, to-from)
+	for i := from; i < to; i++ {
+		if i < len(found) {
+			sessions = append(sessions, describe(found[i]))
+		} else {
+			sessions = append(sessions, s.describeElsewhere(distant[i-len(found)]))
+		}
 	}
 	answer := object{"sessions": sessions}
-	if next := from + len(page); next < len(found) {
-		answer["nextCursor"] = strconv.Itoa(next)
+	if to < all {
+		answer["nextCursor"] = strconv.Itoa(to)
 	}
 	return answer, nil
 }

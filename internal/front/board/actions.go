@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,8 +27,8 @@ const patience = 3 * time.Second
 // carryOut does what a person asked for, and says what became of it. It takes as long as that, and
 // is called by a goroutine of its own.
 func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
-	if host, loop, ok := remote.Of(effect.Loop); ok {
-		text, err := carryOutThere(e, host, loop, effect)
+	if l, ok := remote.Of(effect.Loop); ok {
+		text, err := carryOutThere(e, l, effect)
 		if err != nil {
 			return explain(err), true
 		}
@@ -116,42 +113,15 @@ func begin(e *cli.Env, task string) (string, error) {
 	return strings.Join(append([]string{"loop " + began.Name + " is running"}, spoken(messages)...), "\n"), nil
 }
 
-// carryOutThere does the same for a loop of another host, by the verbs of ralph there.
-func carryOutThere(e *cli.Env, host, loop string, effect Effect) (text string, err error) {
-	var lines [][]string
-	for _, c := range effect.Commands {
-		switch c.Kind {
-		case inbox.Steer, inbox.FollowUp:
-			lines = append(lines, []string{string(c.Kind), "--loop", loop, "--", c.Text})
-		case inbox.Answer:
-			lines = append(lines, []string{"answer", "--loop", loop, "--", strconv.Itoa(c.Question), c.Text})
-		case inbox.Pause, inbox.Resume, inbox.Stop:
-			lines = append(lines, []string{string(c.Kind), loop})
-		case inbox.StopNow:
-			lines = append(lines, []string{"stop", loop, "--now"})
-		default:
-			return "", cli.Refuse("attach to it", "the board cannot send that to another host")
-		}
-	}
+// carryOutThere does the same for a loop of another machine.
+func carryOutThere(e *cli.Env, l remote.Loop, effect Effect) (text string, err error) {
 	switch effect.Do {
 	case Dismiss:
-		lines = [][]string{{"dismiss", loop}}
+		return l.Dismiss(e)
 	case Resume:
-		if len(lines) > 0 && effect.Commands[0].Kind != inbox.Answer {
-			return "", cli.Refuse("attach to it, and type it there", "a loop of another host is not resumed with a text")
-		}
-		resume := []string{"start", loop, "--resume", "--detach"}
-		for _, key := range slices.Sorted(maps.Keys(effect.Raise)) {
-			resume = append(resume, "--set", key+"="+effect.Raise[key])
-		}
-		lines = append(lines, resume)
+		return l.Resume(e, effect.Raise, effect.Commands...)
 	}
-	for _, args := range lines {
-		if text, err = remote.Do(e, host, args...); err != nil {
-			return "", err
-		}
-	}
-	return text, nil
+	return l.Send(e, effect.Commands...)
 }
 
 // peekEvents is how many of the last events a peek shows.
@@ -161,7 +131,15 @@ const peekEvents = 200
 func peek(e *cli.Env, s registry.Status, width int) []string {
 	events, err := lastEvents(e, s)
 	if err != nil && len(events) == 0 {
-		return []string{"its journal cannot be read: " + cli.Clean(err.Error())}
+		text := "its journal cannot be read: " + explain(err)
+		if _, ok := remote.Of(s); ok {
+			text = explain(err)
+		}
+		var lines []string
+		for line := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, cli.Wrapped(line, max(width, 1))...)
+		}
+		return lines
 	}
 	var text bytes.Buffer
 	view := plain.New(&text, render.Options{Width: width})
@@ -173,19 +151,10 @@ func peek(e *cli.Env, s registry.Status, width int) []string {
 }
 
 func lastEvents(e *cli.Env, s registry.Status) (events []event.Event, err error) {
-	host, loop, ok := remote.Of(s)
-	if !ok {
-		events, _, err = journal.Last(s.Dir, peekEvents)
-		return events, err
+	if l, ok := remote.Of(s); ok {
+		return l.Last(e, peekEvents)
 	}
-	text, err := remote.Do(e, host, "logs", loop, "--json", "--lines", strconv.Itoa(peekEvents))
-	for line := range strings.Lines(text) {
-		ev, err := event.Parse([]byte(strings.TrimSpace(line)))
-		if err != nil {
-			return events, err
-		}
-		events = append(events, ev)
-	}
+	events, _, err = journal.Last(s.Dir, peekEvents)
 	return events, err
 }
 

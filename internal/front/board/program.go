@@ -2,7 +2,6 @@ package board
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,8 +24,8 @@ import (
 type Options struct {
 	Here    bool // only loops of this project, until the person wants all
 	Running bool // only loops that have a runner
-	// Hosts are those whose loops are shown as well.
-	Hosts []string
+	// Sources are those of loops of other machines that are shown as well.
+	Sources []string
 	// Attach shows a loop until the person leaves it. It has the terminal for itself.
 	Attach func(e *cli.Env, s registry.Status) error
 }
@@ -34,9 +33,8 @@ type Options struct {
 // Run shows the board until the person leaves it.
 func Run(e *cli.Env, o Options) error {
 	loader := listing.NewLoader(e)
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	distant := remote.NewWatch(ctx, e, o.Hosts)
+	distant := remote.NewWatch(e, o.Sources)
+	defer distant.Close()
 	loader.Distant = func() []*projector.View {
 		loops, _ := distant.Loops()
 		return loops
@@ -85,7 +83,7 @@ type program struct {
 	loader *listing.Loader
 
 	distant *remote.Watch
-	trouble string // why hosts do not answer, as it was said last
+	trouble string // why sources do not answer, as it was said last
 	loading bool   // a load is running
 	again   bool   // another one has to follow at once
 	round   int    // of loading; the timers of earlier ones count no more
@@ -193,7 +191,7 @@ func (p *program) arrived(msg loadedMsg) tea.Cmd {
 	return tea.Batch(append(calls, tea.Tick(max(loadEvery, loadShare*msg.took), func(time.Time) tea.Msg { return loadMsg{round} }))...)
 }
 
-// sayTrouble says why hosts do not answer, when that changes.
+// sayTrouble says why sources do not answer, when that changes.
 func (p *program) sayTrouble() {
 	_, errs := p.distant.Loops()
 	trouble := ""

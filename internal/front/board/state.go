@@ -12,8 +12,16 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// stateOf says in a word what a loop is, and since when or until when.
+// stateOf says in a word what a loop is, and since when or until when; of another machine that is
+// silent, also for how long.
 func stateOf(l *listing.Loop, now time.Time) string {
+	if silence := listing.Silence(l.View, now); silence > 0 {
+		return "silent " + clock(silence) + ", " + knownState(l, now)
+	}
+	return knownState(l, now)
+}
+
+func knownState(l *listing.Loop, now time.Time) string {
 	since := l.At // without facts, its last event is what put it into this state
 	if l.Facts != nil && !l.Facts.Since.IsZero() {
 		since = l.Facts.Since
@@ -33,6 +41,8 @@ func stateOf(l *listing.Loop, now time.Time) string {
 		return l.Pending
 	case l.Alive:
 		return asking(l, liveState(l, since, now))
+	case l.Reason == "" && l.Status == event.StatusUnknown:
+		return l.State
 	case l.Reason == "":
 		return l.Status.String()
 	}

@@ -23,7 +23,7 @@ import (
 // by several goroutines; one works at a time.
 type Loader struct {
 	env *cli.Env
-	// Distant are the loops of other hosts as they were last; nil without any. A view of them is
+	// Distant are the loops of other machines as they were last; nil without any. A view of them is
 	// complete: no file is read.
 	Distant func() []*projector.View
 
@@ -77,7 +77,7 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	}
 	if l.Distant != nil {
 		for _, v := range l.Distant() {
-			facts := Facts{Text: cmp.Or(v.Question, v.Doing)}
+			facts := factsOfDistant(v)
 			loops = append(loops, Loop{View: v, Path: v.Remote + ":" + v.Project, Facts: &facts})
 		}
 	}
@@ -231,12 +231,27 @@ func factsOfQuestion(v *projector.View) Facts {
 		return Facts{}
 	}
 	q := open[max(slices.IndexFunc(open, func(q projector.Question) bool { return q.Number == v.Awaited }), 0)]
+	q.Choices = slices.Clone(q.Choices) // others may read the view
 	for i := range q.Choices {
 		q.Choices[i] = render.Clean(q.Choices[i]) // one line each
 	}
 	f := Facts{Text: q.Text, Asked: q}
 	if more := len(open) - 1; more > 0 {
 		f.Hint = fmt.Sprintf("%s more: 'ralph answer %s' lists them", units.Quantity(more, "question"), v.Name)
+	}
+	return f
+}
+
+// factsOfDistant are what is known of a loop of another machine. How its questions are listed there
+// is not known here.
+func factsOfDistant(v *projector.View) Facts {
+	f := factsOfQuestion(v)
+	switch f.Hint = ""; {
+	case f.Asked.Number > 0:
+	case v.Ended != nil:
+		f.Text = v.Ended.Why
+	default:
+		f.Text = cmp.Or(v.Question, v.Doing, v.NextStep)
 	}
 	return f
 }

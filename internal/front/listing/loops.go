@@ -57,8 +57,8 @@ func SortLoops(loops []Loop) {
 	byID, within, placed := map[string]int{}, map[string][]int{}, map[int]bool{}
 	for i, l := range alone {
 		if l.ID != "" && l.Parent != l.ID {
-			byID[l.ID] = i
-			within[l.Parent] = append(within[l.Parent], i)
+			byID[l.on(l.ID)] = i
+			within[l.on(l.Parent)] = append(within[l.on(l.Parent)], i)
 		}
 	}
 	loops = loops[:0]
@@ -73,14 +73,14 @@ func SortLoops(loops []Loop) {
 		if loops = append(loops, l); l.ID == "" {
 			return
 		}
-		for _, inner := range within[l.ID] {
+		for _, inner := range within[l.on(l.ID)] {
 			place(inner, group, depth+1)
 		}
 	}
 	for i, l := range alone {
 		top := i
 		for range alone { // an entry that was edited may name itself as its parent's parent
-			outer, found := byID[alone[top].Parent]
+			outer, found := byID[alone[top].on(alone[top].Parent)]
 			if !found || placed[outer] {
 				break
 			}
@@ -90,6 +90,9 @@ func SortLoops(loops []Loop) {
 		place(i, l.Group, 0)
 	}
 }
+
+// on is an id among the loops of the same machine: a loop that was moved is on two.
+func (l *Loop) on(id string) string { return l.Remote + ":" + id }
 
 func number(yes bool) int {
 	if yes {

@@ -120,8 +120,23 @@ func statusOf(v *projector.View, now time.Time) string {
 	if v.Reviewed != nil {
 		status += ", " + v.Reviewed.String()
 	}
+	if silence := Silence(v, now); silence > 0 {
+		status += ", last heard of " + units.Ago(silence)
+	}
 	return status
 }
+
+// Silence is how long nothing was heard of the machine that has a loop; 0 while it gives signs of
+// life, and for a loop of this machine.
+func Silence(v *projector.View, now time.Time) time.Duration {
+	if silence := now.Sub(v.Heard); v.Remote != "" && !v.Heard.IsZero() && silence >= silentAfter {
+		return silence
+	}
+	return 0
+}
+
+// silentAfter is more than the minute to which a sign of life is known, and several beats.
+const silentAfter = 2 * time.Minute
 
 // shortWait says in a few words for a column what a loop waits for. The page of the loop's status
 // shows the reason that an agent gives for waiting for a person.

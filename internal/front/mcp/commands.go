@@ -38,7 +38,7 @@ type steerInput struct {
 	When string `json:"when,omitempty" jsonschema:"now (without it): in the middle of its turn where that is possible; next: with its next prompt"`
 }
 
-func (s *Server) steer(_ context.Context, e *cli.Env, req *sdk.CallToolRequest, in steerInput) (commandOutput, error) {
+func (s *Server) steer(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in steerInput) (commandOutput, error) {
 	kind := inbox.Steer
 	switch in.When {
 	case "", "now":
@@ -47,7 +47,7 @@ func (s *Server) steer(_ context.Context, e *cli.Env, req *sdk.CallToolRequest, 
 	default:
 		return commandOutput{}, cli.Refuse("say now or next", "when is %q", short(in.When))
 	}
-	return give(e, req, in.Loop, inbox.Command{Kind: kind, Text: strings.TrimSpace(in.Text)})
+	return s.give(ctx, e, req, in.Loop, inbox.Command{Kind: kind, Text: strings.TrimSpace(in.Text)})
 }
 
 type stopInput struct {
@@ -55,18 +55,21 @@ type stopInput struct {
 	Now bool `json:"now,omitempty" jsonschema:"do not wait for the end of the iteration"`
 }
 
-func (s *Server) stop(_ context.Context, e *cli.Env, req *sdk.CallToolRequest, in stopInput) (commandOutput, error) {
+func (s *Server) stop(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in stopInput) (commandOutput, error) {
 	kind := inbox.Stop
 	if in.Now {
 		kind = inbox.StopNow
 	}
-	return give(e, req, in.Loop, inbox.Command{Kind: kind})
+	return s.give(ctx, e, req, in.Loop, inbox.Command{Kind: kind})
 }
 
 // give sends a command to the loop that a client names, and reports the outcome.
-func give(e *cli.Env, req *sdk.CallToolRequest, name string, c inbox.Command) (commandOutput, error) {
+func (s *Server) give(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, name string, c inbox.Command) (commandOutput, error) {
 	if len(c.Text) > maxMessage {
 		return commandOutput{}, cli.Refuse("write it into a file of the project and name the file", "the text has more than %s", units.Bytes(maxMessage))
+	}
+	if there, distant, err := s.elsewhere(ctx, name); err != nil || there != nil {
+		return giveElsewhere(e, there, distant, c, err)
 	}
 	l, err := find(e, name)
 	if err != nil {

@@ -50,6 +50,10 @@ func find(e *cli.Env, name string) (registry.Status, error) {
 	if isID(name) {
 		return byID(e, name)
 	}
+	if strings.Contains(name, ":") {
+		return registry.Status{}, cli.Refuse("ralph_status, ralph_steer, ralph_answer and ralph_stop take it; a person reads the rest there, or with 'ralph logs "+name+"' where ssh reaches that machine",
+			"%s is on another machine", short(name))
+	}
 	l, err := e.Find(name)
 	if _, ok := errors.AsType[*registry.NameError](err); ok {
 		return l, cli.Refuse(hint, "%w", err)

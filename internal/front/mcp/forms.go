@@ -94,7 +94,7 @@ func parseFormKey(key string) (id string, number int, ok bool) {
 
 // takeForms sends the answers in the forms that come with a repeated call, as ralph_answer does. It
 // returns the id of the loop that asked; empty without a form.
-func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, err error) {
+func (s *Server) takeForms(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest) (loop string, err error) {
 	if err := checkForms(req.Params.InputResponses); err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, e
 			s.declined.add(key)
 			continue
 		}
-		if _, err := give(e, req, id, inbox.Command{Kind: inbox.Answer, Question: number, Text: text}); err != nil {
+		if _, err := s.give(ctx, e, req, id, inbox.Command{Kind: inbox.Answer, Question: number, Text: text}); err != nil {
 			return loop, err
 		}
 	}

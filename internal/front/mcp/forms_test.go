@@ -71,7 +71,7 @@ func TestFormsAreBounded(t *testing.T) {
 	for number := range event.MaxQuestions + 1 {
 		filled[formKey("01M85WTJZCFA63JGP6Q33VW3TD", number+1)] = &sdk.ElicitResult{Action: "decline"}
 	}
-	_, err := new(Server).takeForms(nil, &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{InputResponses: filled}})
+	_, err := new(Server).takeForms(t.Context(), nil, &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{InputResponses: filled}})
 	if err == nil || !strings.Contains(err.Error(), "at most 32") {
 		t.Errorf("%d forms: %v", len(filled), err)
 	}

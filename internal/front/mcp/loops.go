@@ -35,7 +35,7 @@ type Loop struct {
 // paths.
 func loopOf(v *projector.View) Loop {
 	v.Questions, v.Rules = v.OpenQuestions(), nil
-	if v.NextStep = asTools(v.NextStep); v.Call == "" || isPath(v.Call) {
+	if v.NextStep = asTools(v.NextStep); v.Remote == "" && (v.Call == "" || isPath(v.Call)) {
 		v.Call = v.ID
 	}
 	return Loop{View: v}
@@ -80,6 +80,7 @@ func short(text string) string { return units.Cut(cli.Clean(text), mostShort) }
 type listInput struct {
 	All     bool   `json:"all,omitempty" jsonschema:"of this machine, not only of this project"`
 	Running bool   `json:"running,omitempty" jsonschema:"only those that have a runner"`
+	Others  bool   `json:"otherMachines,omitempty" jsonschema:"also those of other machines: of the setting hosts, and of the pool that this machine is in; implies all"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"at most so many, from 1 to 200; 50 without it"`
 	Cursor  string `json:"cursor,omitempty" jsonschema:"the next of an earlier answer"`
 }
@@ -88,6 +89,8 @@ type listOutput struct {
 	Loops []Loop `json:"loops"`
 	Total int    `json:"total"`
 	Next  string `json:"next,omitempty"` // the cursor of the next page; none at the end
+	// Silent says which other machines do not answer, and why.
+	Silent []string `json:"silent,omitempty"`
 }
 
 // listSchema is the schema of a list.
@@ -96,10 +99,12 @@ func listSchema() *jsonschema.Schema {
 		"loops": {Type: "array", Items: loopSchema()},
 		"total": {Type: "integer"},
 		"next":  {Type: "string", Description: "the cursor of the next page; none at the end"},
+		"silent": {Type: "array", Items: &jsonschema.Schema{Type: "string"},
+			Description: "other machines that do not answer, and why: their loops are as they were last"},
 	}}
 }
 
-func (s *Server) list(_ context.Context, e *cli.Env, _ *sdk.CallToolRequest, in listInput) (listOutput, error) {
+func (s *Server) list(ctx context.Context, e *cli.Env, _ *sdk.CallToolRequest, in listInput) (listOutput, error) {
 	limit, err := within("limit", in.Limit, listUsual, listMost)
 	if err != nil {
 		return listOutput{}, err
@@ -108,11 +113,17 @@ func (s *Server) list(_ context.Context, e *cli.Env, _ *sdk.CallToolRequest, in 
 	if err != nil {
 		return listOutput{}, err
 	}
-	found, err := listing.Find(e, listing.Options{All: in.All, Running: in.Running})
+	found, err := listing.Find(e, listing.Options{All: in.All || in.Others, Running: in.Running})
 	if err != nil {
 		return listOutput{}, err
 	}
-	out := listOutput{Loops: []Loop{}, Total: len(found)}
+	out := listOutput{Loops: []Loop{}}
+	if in.Others {
+		var distant []*projector.View
+		distant, out.Silent = s.others(ctx, in.Running)
+		found = append(found, distant...)
+	}
+	out.Total = len(found)
 	from = min(from, len(found))
 	to := min(from+limit, len(found))
 	for _, v := range found[from:to] {
@@ -144,10 +155,19 @@ func place(cursor string) (int, error) {
 	return at, nil
 }
 
-func (s *Server) status(_ context.Context, e *cli.Env, req *sdk.CallToolRequest, in loopInput) (Loop, error) {
-	asked, err := s.takeForms(e, req)
+func (s *Server) status(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in loopInput) (Loop, error) {
+	asked, err := s.takeForms(ctx, e, req)
 	if err != nil {
 		return Loop{}, err
+	}
+	if there, distant, err := s.elsewhere(ctx, in.Loop); err != nil || there != nil {
+		if err == nil {
+			there, err = distant.Read(ctx, e, there)
+		}
+		if err != nil {
+			return Loop{}, err
+		}
+		return loopOf(there), nil
 	}
 	l, err := find(e, cmp.Or(asked, in.Loop))
 	if err != nil {

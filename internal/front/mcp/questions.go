@@ -17,8 +17,8 @@ type answerInput struct {
 	Text   string `json:"text" jsonschema:"the answer"`
 }
 
-func (s *Server) answer(_ context.Context, e *cli.Env, req *sdk.CallToolRequest, in answerInput) (commandOutput, error) {
-	return give(e, req, in.Loop, inbox.Command{Kind: inbox.Answer, Question: in.Number, Text: strings.TrimSpace(in.Text)})
+func (s *Server) answer(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in answerInput) (commandOutput, error) {
+	return s.give(ctx, e, req, in.Loop, inbox.Command{Kind: inbox.Answer, Question: in.Number, Text: strings.TrimSpace(in.Text)})
 }
 
 type askInput struct {

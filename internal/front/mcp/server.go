@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 )
 
 // Options say what is served.
@@ -21,6 +22,8 @@ type Options struct {
 	Env *cli.Env
 	// ReadOnly leaves out the tools that change anything.
 	ReadOnly bool
+	// Sources are those of loops of other machines that a client may ask for.
+	Sources []string
 }
 
 // Server serves the loops of this machine to one client.
@@ -29,6 +32,7 @@ type Server struct {
 	readOnly bool
 	sdk      *sdk.Server
 	watches  watches
+	distant  *remote.Watch // the loops of other machines; nil without any source
 	declined declined
 
 	// work has an element for each call that is carried out now.
@@ -50,7 +54,7 @@ const instructions = `ralph runs a coding agent again and again, each time with 
 
 // New returns a server. Nothing is read before Serve.
 func New(o Options) *Server {
-	s := &Server{env: o.Env, readOnly: o.ReadOnly, work: make(chan struct{}, maxWork)}
+	s := &Server{env: o.Env, readOnly: o.ReadOnly, distant: remote.NewWatch(o.Env, o.Sources), work: make(chan struct{}, maxWork)}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "ralph", Title: "ralph", Version: cli.BuildVersion()}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: slog.New(slog.DiscardHandler), Capabilities: capabilities(),
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
@@ -75,6 +79,7 @@ func capabilities() *sdk.ServerCapabilities {
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer s.distant.Close()
 	s.watches.begin(ctx)
 	t := &lines{in: in, out: out, ended: make(chan struct{})}
 	served := make(chan error, 1)

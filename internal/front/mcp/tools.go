@@ -14,7 +14,7 @@ const startTool = "ralph_start"
 
 // loopInput names a loop.
 type loopInput struct {
-	Loop string `json:"loop,omitempty" jsonschema:"the loop: its id, NAME or PROJECT/NAME as ralph_list shows it; without it the one that runs in this project, else its latest"`
+	Loop string `json:"loop,omitempty" jsonschema:"the loop: its id, NAME or PROJECT/NAME as ralph_list shows it, or HOST:NAME; without it the one that runs in this project, else its latest"`
 }
 
 // addTools offers the tools. Those that change anything are left out of a server that only reads.

@@ -41,15 +41,6 @@ func (h *Host) Attach(loop string, args []string, o attach.Options, weak attach.
 	return weak.ExitOf(view.Strength)
 }
 
-// Attach attaches to a loop of another host from a screen of this one.
-func Attach(e *cli.Env, host, loop string) error {
-	h, err := Connect(e, host)
-	if err != nil {
-		return err
-	}
-	return h.Attach(loop, []string{"attach", loop}, attach.Options{}, attach.Weak{})
-}
-
 // view is what is true of a loop there. With batch, ssh asks nothing.
 func (h *Host) view(ctx context.Context, loop string, batch bool) (*projector.View, error) {
 	text, err := h.output(ctx, batch, "status", loop, "--json")
@@ -57,7 +48,10 @@ func (h *Host) view(ctx context.Context, loop string, batch bool) (*projector.Vi
 		return nil, h.explained(ctx, err)
 	}
 	view := new(projector.View)
-	if err := json.Unmarshal(text, view); err != nil {
+	if text, err = cleaned(text); err == nil {
+		err = json.Unmarshal(text, view)
+	}
+	if err != nil {
 		return nil, h.unreadable(ctx, err)
 	}
 	return view, nil
@@ -127,25 +121,30 @@ type follower struct {
 
 // past reads the last so many events, 0 for all.
 func (f *follower) past(ctx context.Context, last int) logs.Feed {
-	return func(show func(event.Event) error, flush func() error) error {
-		args := []string{"logs", f.loop, "--json"}
-		if last > 0 {
-			args = append(args, "--lines", strconv.Itoa(last))
-		}
-		f.show, f.flush = show, flush
-		return f.read(ctx, false, args)
+	if last == 0 {
+		return f.feed(ctx, false)
 	}
+	return f.feed(ctx, false, "--lines", strconv.Itoa(last))
 }
 
 // news reads what comes after that, until the loop has ended or its runner died.
-func (f *follower) news(ctx context.Context) logs.Feed {
+func (f *follower) news(ctx context.Context) logs.Feed { return f.feed(ctx, true) }
+
+// feed reads the journal there, from the words that a past begins with. After a lost connection it
+// continues with the event after the last one; ssh asks the person nothing then.
+func (f *follower) feed(ctx context.Context, follow bool, begin ...string) logs.Feed {
 	return func(show func(event.Event) error, flush func() error) error {
 		f.show, f.flush = show, flush
 		said, again := "", false
 		for delay := time.Duration(0); ; {
-			args := []string{"logs", f.loop, "--json", "--follow"}
-			if f.seq > 0 {
-				args = append(args, "--from", strconv.FormatUint(uint64(f.seq)+1, 10))
+			words := []string{"logs", f.loop, "--json"}
+			if f.seq > 0 && (again || follow) {
+				words = append(words, "--from", strconv.FormatUint(uint64(f.seq)+1, 10))
+			} else {
+				words = append(words, begin...)
+			}
+			if follow {
+				words = append(words, "--follow")
 			}
 			f.heard = false
 			var err error
@@ -153,7 +152,7 @@ func (f *follower) news(ctx context.Context) logs.Feed {
 				err = f.same(ctx)
 			}
 			if err == nil {
-				err = f.read(ctx, true, args)
+				err = f.read(ctx, follow || again, words)
 			}
 			lost, ok := errors.AsType[*fault](err)
 			if !ok || !lost.passing {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
@@ -17,25 +18,32 @@ import (
 // Hosts are those of the person's own settings. The settings of a project never name one.
 func Hosts(e *cli.Env) ([]string, error) {
 	own, err := config.Load(config.Source{HomeDir: e.Home, Env: e.Environ})
-	return own.Settings.Hosts, err
+	if err != nil {
+		return nil, err
+	}
+	return own.Settings.Hosts, nil
 }
 
-// Loops are those of one host, or why they are not known.
+// Loops are those of one source, a host or [Pool], or why they are not known.
 type Loops struct {
-	Host  string
-	Loops []*projector.View
-	Err   error
+	Source string
+	Loops  []*projector.View
+	Err    error
 }
 
-// List asks all hosts at once for their loops. ask says that ssh may ask the person, which it does
-// for a single host only.
-func List(ctx context.Context, e *cli.Env, hosts []string, running, ask bool) []Loops {
-	all := make([]Loops, len(hosts))
+// List asks all sources at once for their loops. ask says that ssh may ask the person, which it
+// does for a single host only.
+func List(ctx context.Context, e *cli.Env, sources []string, running, ask bool) []Loops {
+	all := make([]Loops, len(sources))
 	var asked sync.WaitGroup
-	for i, host := range hosts {
+	for i, source := range sources {
 		asked.Go(func() {
-			loops, err := list(ctx, e, host, running, !ask || len(hosts) > 1)
-			all[i] = Loops{host, loops, err}
+			all[i].Source = source
+			if source == Pool {
+				all[i].Loops, all[i].Err = listPool(ctx, e, running)
+			} else {
+				all[i].Loops, all[i].Err = list(ctx, e, source, running, !ask || len(sources) > 1)
+			}
 		})
 	}
 	asked.Wait()
@@ -61,6 +69,9 @@ func list(ctx context.Context, e *cli.Env, host string, running, batch bool) ([]
 	if err != nil {
 		return nil, h.unreadable(ctx, err)
 	}
+	for _, v := range loops {
+		v.Heard = e.Now().UTC().Truncate(time.Minute)
+	}
 	return loops, nil
 }
 
@@ -76,9 +87,9 @@ func loopsOf(host string, text []byte) (loops []*projector.View, err error) {
 		if v == nil {
 			return nil, errNoLoop
 		}
-		v.Remote = host
+		v.Remote, v.Group = host, groupOf(v.Group)
 		v.Call = host + ":" + cmp.Or(v.Call, v.Name)
-		v.Found = found(v)
+		mark(v, sshPrefix+v.Call)
 	}
 	return loops, nil
 }

@@ -197,6 +197,30 @@ esac`)
 	}
 }
 
+// A connection that is lost while the past is read is followed by another one, which begins after
+// the last event.
+func TestPastContinuesAfterLoss(t *testing.T) {
+	for _, first := range []string{"", numbered("5 6")} {
+		begun := filepath.Join(t.TempDir(), "begun")
+		h := other(t, `case "$*" in
+*status*) echo '{"id":"A"}'; exit;;
+esac
+[ -e `+begun+` ] || { touch `+begun+`; printf %s '`+first+`'; exit 255; }
+case "$*" in
+*--follow*) exit 9;;
+*"--from 7"*) printf %s '`+numbered("7 8")+`';;
+*"--lines 4"*) printf %s '`+numbered("5 6 7 8")+`';;
+esac`)
+		h.env.Stderr = io.Discard
+		f := &follower{host: h, loop: "demo", here: "farm:demo", id: "A"}
+		var shown []event.Seq
+		err := f.past(t.Context(), 4)(func(e event.Event) error { shown = append(shown, e.Seq); return nil }, func() error { return nil })
+		if err != nil || !slices.Equal(shown, []event.Seq{5, 6, 7, 8}) {
+			t.Errorf("lost after %d bytes: %v, %v", len(first), shown, err)
+		}
+	}
+}
+
 // follow feeds a follower with what comes on several connections, cut anywhere.
 func follow(t *testing.T, connections ...string) (shown []event.Seq, err error) {
 	t.Helper()

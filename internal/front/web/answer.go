@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -16,6 +17,18 @@ type refusal struct {
 
 func refuse(w http.ResponseWriter, status int, problem, hint string) {
 	answer(w, status, refusal{problem, hint})
+}
+
+// refuseFor refuses with an error and its next step.
+func refuseFor(w http.ResponseWriter, status int, err error) {
+	hint := ""
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		hint = hinted.Hint()
+	}
+	refuse(w, status, err.Error(), hint)
 }
 
 // answer writes JSON whose control characters are escaped: it may be shown on a terminal.

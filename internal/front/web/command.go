@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
 )
 
@@ -25,14 +26,19 @@ type given struct {
 
 // dropped is the answer to a command: it is in the loop's inbox, on the disk.
 type dropped struct {
-	ID   string     `json:"id"`
+	ID   string     `json:"id,omitempty"`
 	Loop string     `json:"loop"`
 	Kind inbox.Kind `json:"kind"`
+	Said string     `json:"said,omitempty"` // what became of it, as a loop of another machine says at once
 }
 
 // postCommand puts a command into a loop's inbox. What becomes of it is in the loop's journal.
 func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
-	l, ok := s.loopOf(w, r)
+	there, distant, elsewhere := s.elsewhere(r)
+	l, ok := there, elsewhere
+	if !elsewhere {
+		l, ok = s.loopOf(w, r)
+	}
 	if !ok {
 		return
 	}
@@ -45,13 +51,21 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		}
 		refuse(w, status, problem.Error(), `such as {"kind":"steer","text":"Leave the schema alone."}`)
 		return
+	case elsewhere:
+		said, err := distant.Send(s.env, c)
+		if err != nil {
+			refuseFor(w, http.StatusConflict, err)
+			return
+		}
+		answer(w, http.StatusAccepted, dropped{Loop: l.ID, Kind: c.Kind, Said: strings.TrimSpace(cli.Clean(said))})
+		return
 	case !l.Alive && c.Kind == inbox.Answer: // it is kept for the next runner
 		sent, err := send.Deliver(s.env, l.Found, c, 0)
 		if err != nil {
 			refuse(w, http.StatusConflict, err.Error(), "")
 			return
 		}
-		answer(w, http.StatusAccepted, dropped{sent.ID, l.ID, c.Kind})
+		answer(w, http.StatusAccepted, dropped{ID: sent.ID, Loop: l.ID, Kind: c.Kind})
 		return
 	case !l.Alive:
 		refuse(w, http.StatusConflict, "loop "+l.Name+" is not running", restartHint(l))
@@ -62,7 +76,7 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, err.Error(), "")
 		return
 	}
-	answer(w, http.StatusAccepted, dropped{id, l.ID, c.Kind})
+	answer(w, http.StatusAccepted, dropped{ID: id, Loop: l.ID, Kind: c.Kind})
 }
 
 func readCommand(r *http.Request) (inbox.Command, error) {

@@ -3,11 +3,13 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/front/remote"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -80,9 +82,11 @@ func (s *survey) look() ([]Loop, error) {
 		shown.Today, shown.Shown.Today, shown.Shown.Project = l.Today, listing.Cost(l.Today), l.Path
 		if facts := l.Facts; facts != nil {
 			shown.About, shown.AboutSince = facts.Text, facts.Since
-			if facts.Asked.Number > 0 {
+			if facts.Asked.Number > 0 || len(l.Questions) > 0 {
 				asks := *l.View // the loader keeps its own
-				asks.Questions = []projector.Question{facts.Asked}
+				if asks.Questions = nil; facts.Asked.Number > 0 {
+					asks.Questions = []projector.Question{facts.Asked}
+				}
 				shown.View = &asks
 			}
 		}
@@ -120,6 +124,7 @@ func (s *Server) at(v *projector.View) Loop {
 var (
 	errNoLoop    = errors.New("there is no such loop on this machine")
 	errAmbiguous = errors.New("several projects have a loop of this name")
+	errElsewhere = errors.New("the loop is on another machine: only its state is known here, and it takes commands")
 )
 
 // find returns the loop of an id: its ULID, or its name if that is unique on this machine.
@@ -140,11 +145,36 @@ func (s *Server) find(id string) (*projector.View, error) {
 	}
 	switch len(named) {
 	case 0:
+		if s.distant.Find(id) != nil {
+			return nil, errElsewhere
+		}
 		return nil, errNoLoop
 	case 1:
 		return projector.Brief(named[0]), nil
 	}
 	return nil, errAmbiguous
+}
+
+// firstAnswers is how long a page of a loop of another machine waits for the machines to answer.
+const firstAnswers = 5 * time.Second
+
+// elsewhere returns the loop of another machine that a request names as HOST:NAME or HOST:ID; ok is
+// false for any other. A name of this machine has no colon. Only machines that are sources are
+// reached.
+func (s *Server) elsewhere(r *http.Request) (v *projector.View, l remote.Loop, ok bool) {
+	id := r.PathValue("id")
+	if !strings.Contains(id, ":") {
+		return nil, l, false
+	}
+	if v = s.distant.Find(id); v == nil {
+		s.distant.Await(r.Context(), firstAnswers)
+		v = s.distant.Find(id)
+	}
+	if v == nil {
+		return nil, l, false
+	}
+	l, ok = remote.Of(v.Found)
+	return v, l, ok
 }
 
 // loopOf returns the loop that a request is about, or answers it.
@@ -153,6 +183,8 @@ func (s *Server) loopOf(w http.ResponseWriter, r *http.Request) (*projector.View
 	switch {
 	case errors.Is(err, errNoLoop):
 		refuse(w, http.StatusNotFound, err.Error(), "GET /api/loops lists them")
+	case errors.Is(err, errElsewhere):
+		refuse(w, http.StatusConflict, err.Error(), "'ralph attach "+r.PathValue("id")+"' shows it in a terminal, where ssh reaches it")
 	case errors.Is(err, errAmbiguous):
 		refuse(w, http.StatusConflict, err.Error(), "use the id that GET /api/loops shows")
 	case err != nil:
@@ -165,9 +197,22 @@ func (s *Server) loopOf(w http.ResponseWriter, r *http.Request) (*projector.View
 
 // loopList is the answer to GET /api/loops.
 type loopList struct {
-	Loops []Loop    `json:"loops"`
-	Write bool      `json:"write"` // the token may send commands
-	Now   time.Time `json:"now"`   // by the clock of this machine
+	Loops []Loop `json:"loops"`
+	// Silent says which sources of loops of other machines do not answer, and why.
+	Silent []string  `json:"silent,omitempty"`
+	Write  bool      `json:"write"`        // the token may send commands
+	Now    time.Time `json:"now,omitzero"` // by the clock of this machine
+}
+
+// list is that answer, without the time.
+func (s *Server) list(r *http.Request) (l loopList, err error) {
+	_, errs := s.distant.Loops()
+	for _, err := range errs {
+		l.Silent = append(l.Silent, cli.Clean(err.Error()))
+	}
+	l.Write = visitOf(r).write
+	l.Loops, err = s.loops.all()
+	return l, err
 }
 
 // getLoops answers with all loops: once, or as a stream that sends them again when they change.
@@ -176,16 +221,26 @@ func (s *Server) getLoops(w http.ResponseWriter, r *http.Request) {
 		s.streamLoops(w, r)
 		return
 	}
-	loops, err := s.loops.all()
+	list, err := s.list(r)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error(), "")
 		return
 	}
-	answer(w, http.StatusOK, loopList{loops, visitOf(r).write, s.env.Now()})
+	list.Now = s.env.Now()
+	answer(w, http.StatusOK, list)
 }
 
 // getLoop answers with the state of one loop.
 func (s *Server) getLoop(w http.ResponseWriter, r *http.Request) {
+	if v, l, ok := s.elsewhere(r); ok {
+		now, err := l.Read(r.Context(), s.env, v)
+		if err != nil {
+			refuseFor(w, http.StatusBadGateway, err)
+			return
+		}
+		answer(w, http.StatusOK, s.at(now))
+		return
+	}
 	l, ok := s.loopOf(w, r)
 	if !ok {
 		return

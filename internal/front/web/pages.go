@@ -49,6 +49,7 @@ type pageData struct {
 	Base  string // the path of all its addresses
 	Write bool   // the visitor may send commands
 	Loop  Loop   // of the page of a loop
+	Only  string // the loop of another machine that a list is of; empty for all loops
 }
 
 func (s *Server) showList(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +59,10 @@ func (s *Server) showList(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) showLoop(w http.ResponseWriter, r *http.Request) {
 	v := visitOf(r)
+	if there, _, ok := s.elsewhere(r); ok {
+		s.page(w, http.StatusOK, "list.html", pageData{Base: base(v), Write: v.write, Loop: describe(there), Only: there.Remote + ":" + there.ID})
+		return
+	}
 	l, err := s.find(r.PathValue("id"))
 	if err != nil {
 		s.page(w, http.StatusNotFound, "missing.html", pageData{Base: base(v)})

@@ -29,6 +29,7 @@ type Flags struct {
 	ReadOnly bool
 	NewLinks bool
 	Reviews  Reviews // nil if an agent starts the server
+	Sources  []string
 }
 
 const maxPort = 1<<16 - 1
@@ -60,7 +61,7 @@ func Run(e *cli.Env, f Flags) error {
 		return err
 	}
 	silent := *e
-	o := Options{Env: &silent, Tokens: tokens, ReadOnly: f.ReadOnly, Public: public, Reviews: f.Reviews}
+	o := Options{Env: &silent, Tokens: tokens, ReadOnly: f.ReadOnly, Public: public, Reviews: f.Reviews, Sources: f.Sources}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !usual {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/front/remote"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // Limits of a server.
@@ -44,6 +46,8 @@ type Options struct {
 	Public *url.URL
 	// Reviews are those of a person; nil if an agent started the server.
 	Reviews Reviews
+	// Sources are those of loops of other machines that are shown as well.
+	Sources []string
 }
 
 // Server serves the loops of this machine. Its handler may be used by any number of goroutines.
@@ -53,6 +57,7 @@ type Server struct {
 	public   *url.URL
 	handler  http.Handler
 	loops    survey
+	distant  *remote.Watch // the loops of other machines; nil without any source
 	reviews  Reviews
 	// reviewing is held while work trees are compared or changed.
 	reviewing sync.Mutex
@@ -69,6 +74,11 @@ func New(o Options) *Server {
 	}
 	s.visitors = append(s.visitors, newVisitor(o.Tokens.ReadOnly, false))
 	s.loops = survey{env: o.Env, loader: listing.NewLoader(o.Env)}
+	s.distant = remote.NewWatch(o.Env, o.Sources)
+	s.loops.loader.Distant = func() []*projector.View {
+		loops, _ := s.distant.Loops()
+		return loops
+	}
 	s.handler = s.protect(s.authenticate(s.guardWrites(s.routes())))
 	return s
 }
@@ -108,6 +118,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 		// What a client does wrong is its own concern.
 		ErrorLog: log.New(discard{}, "", 0),
 	}
+	defer s.distant.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(on) }()
 	select {

@@ -161,15 +161,15 @@ func (s *Server) streamLoops(w http.ResponseWriter, r *http.Request) {
 	defer st.close()
 	var last []byte
 	look := func() {
-		loops, err := s.loops.all()
+		list, err := s.list(r)
 		if err != nil {
 			st.end()
 			return
 		}
-		text, err := json.Marshal(loops)
+		text, err := json.Marshal(list)
 		if err == nil && !bytes.Equal(text, last) {
-			last = text
-			_ = st.send("loops", 0, loopList{loops, visitOf(r).write, s.env.Now()}) // ends the stream itself
+			last, list.Now = text, s.env.Now()
+			_ = st.send("loops", 0, list) // ends the stream itself
 		}
 	}
 	look()

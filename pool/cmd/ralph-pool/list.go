@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -14,7 +15,8 @@ import (
 )
 
 type listCommand struct {
-	JSON bool `help:"Print an array of objects."`
+	JSON  bool `help:"Print an array of objects."`
+	Watch bool `short:"w" help:"With --json: print a line for each loop, and again when it has changed, until you end it."`
 }
 
 // Help says what it is for.
@@ -23,7 +25,8 @@ func (listCommand) Help() string {
 
 Examples:
   ralph pool list
-  ralph pool list --json`
+  ralph pool list --json
+  ralph pool list --json --watch`
 }
 
 // Run lists.
@@ -33,6 +36,13 @@ func (c *listCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer h.Close()
+	switch {
+	case c.Watch && !c.JSON:
+		return errors.New("--watch prints lines for programs: say --json as well; 'ralph list --watch' draws on a terminal")
+	case c.Watch:
+		lines := json.NewEncoder(os.Stdout)
+		return listing.Follow(ctx, h.store, h.host, func(c listing.Change) error { return lines.Encode(c) })
+	}
 	rows, err := listing.Read(ctx, h.store)
 	if err != nil {
 		return err
