@@ -13,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
@@ -129,7 +130,7 @@ func loop(ctx context.Context, s store.Store, id string, reports []worker.Report
 	if at, err := ulid.ParseStrict(id); err == nil {
 		row.Submitted = at.Timestamp().UTC()
 	}
-	v, err := worker.ReadView(ctx, s, id)
+	v, err := live.ReadView(ctx, s, id)
 	if err != nil {
 		return row, err
 	}

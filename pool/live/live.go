@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -37,6 +38,22 @@ type View struct {
 	View    *projector.View `json:"view"`
 	// GivenUp says that its host could not begin it, and tries no more.
 	GivenUp bool `json:"givenUp,omitempty"`
+}
+
+// ReadView returns what a loop does; nil if no host has said it. A damaged one is none.
+func ReadView(ctx context.Context, s store.Store, loop string) (*View, error) {
+	entry, err := s.Get(ctx, keys.View(loop))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what loop %s does: %w", loop, err)
+	}
+	var v View
+	if json.Unmarshal(entry.Value, &v) != nil || v.View == nil || v.Loop != loop {
+		return nil, nil
+	}
+	return &v, nil
 }
 
 // A Cell is a key that one host at a time writes. It remembers the revision of its last write.

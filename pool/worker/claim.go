@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/trust"
@@ -77,8 +78,11 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 	if !w.hasLabels(s.Labels) {
 		return "waits for a worker with the labels " + strings.Join(s.Labels, ", "), nil
 	}
+	if why := w.unable(ctx, s); why != "" {
+		return why, nil
+	}
 	for _, id := range s.Needs {
-		v, err := ReadView(ctx, w.Store, id)
+		v, err := live.ReadView(ctx, w.Store, id)
 		if err != nil {
 			return "", err
 		}

@@ -93,3 +93,19 @@ func TestSilentServerIsTriedAgain(t *testing.T) {
 	}
 	w.eachOnce()
 }
+
+// The git of a worker that was killed may live on, and write into the work tree that it makes.
+func TestOrphanedGitIsAlone(t *testing.T) {
+	w := newWorld(t, "")
+	w.submit("one", nil)
+	o := w.options(w.host("mill"), "mill")
+	first := filepath.Join(t.TempDir(), "first")
+	w.git(`case " $* " in *' --local '*)
+	if test -e ` + first + `; then mkdir -p "$(cat ` + first + `)" && touch "$(cat ` + first + `)/orphan"
+	else for last; do :; done; echo "$last" > ` + first + `; exit 128; fi;; esac
+`)
+	if err := worker.New(o).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.eachOnce()
+}

@@ -157,18 +157,6 @@ func SetDraining(ctx context.Context, s store.Store, host, by string, on bool) e
 	return cell.Put(ctx, s, 0, drain{Drain: on, By: by})
 }
 
-// ReadView returns what a loop does; nil if no host has said it.
-func ReadView(ctx context.Context, s store.Store, id string) (*live.View, error) {
-	var v live.View
-	if err := get(ctx, s, keys.View(id), &v); err != nil {
-		return nil, err
-	}
-	if v.View == nil || v.Loop != id {
-		return nil, nil
-	}
-	return &v, nil
-}
-
 // show says what becomes of a loop before it has a journal: later its mirror does. It is for
 // people, so an error is none.
 func (w *Worker) show(ctx context.Context, id, state string, givenUp bool) {

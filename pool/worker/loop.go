@@ -237,20 +237,13 @@ func (w *Worker) specified(r record) (s spec.Spec, err error) {
 	return s, w.trusts(s)
 }
 
-// claimAgain makes a claim whose answer is not known, or that was never sent.
+// claimAgain makes a claim whose answer is not known, or that was never sent. One that is in the log
+// was made: another host has taken the loop over from it.
 func (w *Worker) claimAgain(ctx context.Context, r record, held queue.Holder) (queue.Holder, error) {
-	if r.Next && held.Epoch > 0 && !held.Begun {
-		for _, nonce := range held.Nonces {
-			if nonce == r.Nonce {
-				return held, nil // another host has taken the loop over from this claim
-			}
-		}
-		return r.TryAgain(ctx, w.Store)
+	if held.Epoch != r.After || held.Begun {
+		return held, nil
 	}
-	if held.Epoch == 0 {
-		return r.Try(ctx, w.Store)
-	}
-	return held, nil
+	return r.Try(ctx, w.Store)
 }
 
 // start starts the loop in its project, under the ID of its specification.
@@ -279,7 +272,10 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 	if err == nil {
 		w.Say("%s: runs in %s", s.Name, project)
 	}
-	return w.refusal(s.ID, err)
+	if err = w.refusal(s.ID, err); errors.Is(err, errGivenUp) {
+		w.rememberRefusal(s, err)
+	}
+	return err
 }
 
 // refusal is the error of a start. What ralph refuses will be refused again, unless the loop has

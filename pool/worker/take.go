@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 )
@@ -55,12 +56,13 @@ func (w *Worker) takeOver(ctx context.Context, now time.Time) error {
 
 // takeFrom takes over a loop, if one of these hosts has it and it has not ended.
 func (w *Worker) takeFrom(ctx context.Context, dead []string, id string) error {
-	v, err := ReadView(ctx, w.Store, id)
+	v, err := live.ReadView(ctx, w.Store, id)
 	if err != nil || v != nil && (v.View.Status.Ended() || !slices.Contains(dead, v.Host)) {
 		return err
 	}
 	held, err := queue.Hold(ctx, w.Store, id)
-	if err != nil || v == nil && !slices.Contains(dead, held.Host) || !w.wanted(held) {
+	// Of a loop that has not begun, the log says who has it now; a view may be of the host before.
+	if err != nil || (v == nil || !held.Begun) && !slices.Contains(dead, held.Host) || !w.wanted(held) {
 		return err
 	}
 	w.Say("loop %s: host %s gives no sign of life, and the loop is taken over", id, held.Host)
@@ -85,11 +87,12 @@ func (w *Worker) takeFrom(ctx context.Context, dead []string, id string) error {
 	if known, err := readRecord(w.Home, id); err != nil || known != nil && known.Finished == "" {
 		return err // it is being looked after
 	}
-	r := record{Claim: queue.NewClaim(id, w.Host, held.Record), Next: true}
+	r := record{Claim: queue.NewClaim(id, w.Host, held.Record)}
+	r.After = held.Epoch
 	if err := r.write(w.Home); err != nil {
 		return err
 	}
-	held, err = r.TryAgain(ctx, w.Store)
+	held, err = r.Try(ctx, w.Store)
 	if err == nil && !held.Mine(r.Claim) {
 		return remove(w.Home, id)
 	}

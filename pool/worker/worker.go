@@ -58,11 +58,14 @@ type Worker struct {
 	problems map[string]string // by loop, what keeps it from running
 	refused  map[string]string // by specification, why it waits
 	deaths   map[string]death  // by loop, the last one of a runner
+	// unfitKinds has why starts of a kind were refused: see rememberRefusal.
+	unfitKinds map[string]string
 
 	said      map[string]string
 	published Report
-	draining  bool   // by 'ralph pool drain'
-	idle      string // why nothing is claimed; empty if it is
+	absent    map[string]bool // see absentAgents; nil while that is not known
+	draining  bool            // by 'ralph pool drain'
+	idle      string          // why nothing is claimed; empty if it is
 	next      struct{ store, hosts time.Time }
 }
 
@@ -74,7 +77,7 @@ func New(o Options) *Worker {
 	return &Worker{
 		Options: o, reader: queue.Reader{Store: o.Store}, beats: beats{}, look: make(chan struct{}, 1),
 		tended: map[string]bool{}, problems: map[string]string{}, refused: map[string]string{}, said: map[string]string{},
-		deaths: map[string]death{},
+		deaths: map[string]death{}, unfitKinds: map[string]string{},
 	}
 }
 
