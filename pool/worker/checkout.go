@@ -72,7 +72,14 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 	if _, err := git(ctx, fresh, "remote", "set-url", "origin", s.Repository); err != nil {
 		return err
 	}
-	if _, err := git(ctx, fresh, "switch", "--quiet", "--no-track", "-c", fmt.Sprintf("ralph/%s/e%d", s.Name, epoch)); err != nil {
+	if _, err := git(ctx, fresh, "switch", "--quiet", "--no-track", "-c", branchOf(s.Name, epoch)); err != nil {
+		return err
+	}
+	base, err := w.base(ctx, s, fresh)
+	if err != nil {
+		return err
+	}
+	if err := merge(ctx, fresh, base); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, work); err != nil {

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/trust"
@@ -81,14 +80,8 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 	if why := w.unable(ctx, s); why != "" {
 		return why, nil
 	}
-	for _, id := range s.Needs {
-		v, err := live.ReadView(ctx, w.Store, id)
-		if err != nil {
-			return "", err
-		}
-		if v == nil || v.View.Status != event.StatusCompleted {
-			return "waits for " + id + " to be completed", nil
-		}
+	if why, err := w.needs(ctx, s); err != nil || why != "" {
+		return why, err
 	}
 	if s.Account == "" {
 		return "", nil
@@ -101,6 +94,19 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 		return "", err
 	}
 	return queue.Reserve(ctx, w.Store, s.Account, s.ID, s.Budget)
+}
+
+// needs says what a specification waits for.
+func (w *Worker) needs(ctx context.Context, s spec.Spec) (why string, err error) {
+	var needs []fleet.State
+	for _, id := range s.Needs {
+		state, err := fleet.Observe(ctx, w.Store, id, id)
+		if err != nil {
+			return "", err
+		}
+		needs = append(needs, state)
+	}
+	return fleet.Decide(needs).Why, nil
 }
 
 // claim claims a specification. Its record comes first: after a kill it says whose the claim is.

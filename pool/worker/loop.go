@@ -262,8 +262,12 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 	if err != nil {
 		return fmt.Errorf("%w: %w", errGivenUp, err)
 	}
+	more, err := w.unmerged(ctx, s, project)
+	if err != nil {
+		return fmt.Errorf("start loop %s: %w", s.Name, err)
+	}
 	start := w.starter()
-	start.Project, start.Name, start.ID, start.Prompt = project, s.Name, s.ID, s.Prompt
+	start.Project, start.Name, start.ID, start.Prompt = project, s.Name, s.ID, s.Prompt+more
 	start.Flags = append(flags, "--trust") // the key that signed the specification is trusted
 	if s.Budget > 0 {
 		start.Flags = append(start.Flags, fmt.Sprintf("--set=limits.cost=%g", s.Budget))
