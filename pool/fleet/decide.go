@@ -75,7 +75,8 @@ func (f Fleet) Judge(states []State) []State {
 	return all
 }
 
-// Summary says how far a fleet is, in one line. Of a submission that was cut off, parts are missing.
+// Summary says how far a fleet is, in one line. Of a submission that was cut off, parts are
+// missing.
 func (f Fleet) Summary(states []State) string {
 	count := map[Phase]int{}
 	for _, s := range states {

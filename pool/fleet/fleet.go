@@ -28,7 +28,7 @@ type Fleet struct {
 	Version  int       `json:"v"`
 	Name     string    `json:"name"`
 	By       string    `json:"by"`
-	Key      string    `json:"key"` // of whoever submitted it
+	Key      string    `json:"key"` // of the person who submitted it
 	At       time.Time `json:"at"`
 	Parts    []Part    `json:"parts"`
 	Complete bool      `json:"complete"` // all of them are in the queue, or were
@@ -51,7 +51,7 @@ type Task struct {
 const maxParts = 1000
 
 // Submit puts a fleet into the queue, and returns what it submitted. After an error some of it may
-// be there: the same call goes on with it. each is called after each part.
+// be there: the same call continues it. each is called after each part.
 func Submit(ctx context.Context, s store.Store, name string, tasks []Task, key ed25519.PrivateKey, each func(n int)) ([]spec.Spec, error) {
 	f, err := plan(name, tasks, key)
 	if err != nil {
@@ -120,7 +120,7 @@ func (f Fleet) specs(tasks []Task, key ed25519.PrivateKey) (specs []spec.Spec, e
 	return specs, nil
 }
 
-// begin stores the fleet, or goes on with that of an earlier call, whose tasks are the same.
+// begin stores the fleet, or continues that of an earlier call, whose tasks are the same.
 func (f *Fleet) begin(ctx context.Context, s store.Store) error {
 	text, err := json.Marshal(f)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 var fleetSeed = flag.Uint64("fleet", 29, "the seed that chooses at which writes workers of a fleet are killed")
 
-// partAgent notes the loop and what it begins from, merges what it is told to, and does its part.
+// partAgent notes the loop and what it begins from, merges what its prompt names, and does its part.
 // One named bad does nothing.
 const partAgent = `#!/bin/sh
 prompt=$(cat)
@@ -130,7 +130,7 @@ func TestFleetOnWorkers(t *testing.T) {
 	if out, err := w.person.Try(app, "ralph-pool", "submit", "--fleet", "demo", "tasks", "-a", "./agent.sh"); err == nil || !strings.Contains(out, "choose another name") {
 		t.Errorf("submitted again: %v: %s", err, out)
 	}
-	// A cost that is not known is the whole budget; nothing is reserved for the part that is stopped.
+	// A cost that is not known is the whole budget; nothing is reserved for the stopped part.
 	if a, err := queue.ReadAccount(t.Context(), w.store, "team"); err != nil || a.Spent != 50 || len(a.Reserved) != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}

@@ -237,8 +237,8 @@ func (w *Worker) specified(r record) (s spec.Spec, err error) {
 	return s, w.trusts(s)
 }
 
-// claimAgain makes a claim whose answer is not known, or that was never sent. One that is in the log
-// was made: another host has taken the loop over from it.
+// claimAgain makes a claim whose answer is not known, or that was never sent. One that is in the
+// log was made: another host has taken the loop over from it.
 func (w *Worker) claimAgain(ctx context.Context, r record, held queue.Holder) (queue.Holder, error) {
 	if held.Epoch != r.After || held.Begun {
 		return held, nil

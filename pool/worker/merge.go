@@ -41,7 +41,7 @@ func (w *Worker) base(ctx context.Context, s spec.Spec, clone string) (branches 
 			return nil, err
 		}
 		branch := ""
-		for epoch := newest.Epoch; epoch > 0 && branch == ""; epoch-- { // a take-over goes on with the branch that was there
+		for epoch := newest.Epoch; epoch > 0 && branch == ""; epoch-- { // a take-over continues on the branch that was there
 			if hasRef(ctx, clone, "refs/remotes/origin/"+branchOf(needed.Name, epoch)) {
 				branch = "origin/" + branchOf(needed.Name, epoch)
 			}
