@@ -18,8 +18,8 @@ import (
 
 var fleetSeed = flag.Uint64("fleet", 29, "the seed that chooses at which writes workers of a fleet are killed")
 
-// partAgent notes the loop and what it begins from, merges what its prompt names, and does its part.
-// One named bad does nothing.
+// partAgent notes the loop and what it begins from, merges what its prompt names, and does its
+// part. One named bad does nothing.
 const partAgent = `#!/bin/sh
 prompt=$(cat)
 name=$(git branch --show-current); name=${name#ralph/demo-}; name=${name%/e*}
