@@ -31,6 +31,9 @@ type Decision struct {
 	Why     string
 }
 
+// stopped begins the reason of what is stopped.
+const stopped = "does not begin: it "
+
 // Decide says whether a part may begin, from the states of those that it needs. One that failed
 // counts first: waiting for the others would be in vain.
 func Decide(needs []State) Decision {
@@ -38,9 +41,10 @@ func Decide(needs []State) Decision {
 	for _, need := range needs {
 		switch need.Phase {
 		case Done:
-		case Failed, Stopped:
-			why := fmt.Sprintf("does not begin, because it needs %s: %s", need.Name, need.Why)
-			return Decision{Stopped: true, Why: why}
+		case Failed:
+			return Decision{Stopped: true, Why: fmt.Sprintf("%sneeds %s: %s", stopped, need.Name, need.Why)}
+		case Stopped: // by the first one that failed
+			return Decision{Stopped: true, Why: fmt.Sprintf("%sneeds %s, which %s", stopped, need.Name, strings.TrimPrefix(need.Why, stopped))}
 		default:
 			waits = append(waits, need.Name)
 		}

@@ -36,9 +36,9 @@ func TestDecisions(t *testing.T) {
 		{[]fleet.State{state("a", fleet.Done, ""), state("b", fleet.Working, "")}, fleet.Decision{Why: "waits for b to be completed"}},
 		{[]fleet.State{state("a", fleet.Queued, ""), state("b", fleet.Working, "")}, fleet.Decision{Why: "waits for a, b to be completed"}},
 		{[]fleet.State{state("a", fleet.Working, ""), state("b", fleet.Failed, "limit reached")},
-			fleet.Decision{Stopped: true, Why: "does not begin, because it needs b: limit reached"}},
-		{[]fleet.State{state("a", fleet.Stopped, "it needs z"), state("b", fleet.Done, "")},
-			fleet.Decision{Stopped: true, Why: "does not begin, because it needs a: it needs z"}},
+			fleet.Decision{Stopped: true, Why: "does not begin: it needs b: limit reached"}},
+		{[]fleet.State{state("a", fleet.Stopped, "does not begin: it needs z: lost"), state("b", fleet.Done, "")},
+			fleet.Decision{Stopped: true, Why: "does not begin: it needs a, which needs z: lost"}},
 		{[]fleet.State{state("a", "of a later version", "")}, fleet.Decision{Why: "waits for a to be completed"}},
 	} {
 		if got := fleet.Decide(row.needs); got != row.want {

@@ -119,7 +119,7 @@ func TestFleetOnWorkers(t *testing.T) {
 		t.Errorf("%+v", whole)
 	}
 	table := w.person.Run(app, "ralph-pool", "list")
-	for _, want := range []string{"  demo-both", "does not begin, because it needs demo-bad: "} {
+	for _, want := range []string{"  demo-both", "does not begin: it needs demo-bad: "} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is not in\n%s", want, table)
 		}
