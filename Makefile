@@ -12,6 +12,8 @@ FOLDERS  := $(wildcard client cmd inbox internal journal pool projector registry
 SEEDS    ?= 1000
 FIRST    ?= 1
 SEQUENCES ?= 2000
+LOOPS     ?= 1000
+KILLS     ?= 200
 HISTORIES ?= 100
 SOAK     ?= 60
 CUTS     ?= 500
@@ -39,7 +41,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night workers lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -89,6 +91,9 @@ sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash 
 
 night: ## SEEDS=1000 simulated runs of hosts that share a loop, from seed FIRST=1 on
 	cd pool && $(GO) test ./night -run 'TestNight$$' -count=1 -v -timeout 60m -args -night.seeds=$(SEEDS) -night.first=$(FIRST)
+
+workers: ## LOOPS=1000 loops on three hosts whose workers are killed KILLS=200 times: each loop completes once (half an hour)
+	cd pool && $(GO) test ./worker -run TestNightOfKills -count=1 -v -timeout 120m -args -loops=$(LOOPS) -kills=$(KILLS)
 
 lost: ## SEQUENCES=2000 of verbs, effects, persons and kill -9 on repositories of all kinds: nothing is lost; SEED=n begins elsewhere
 	$(GO) test ./cmd/ralph -run TestNothingIsLost -count=1 -timeout 60m -args -lost.sequences=$(SEQUENCES) $(if $(SEED),-lost.first=$(SEED)0000)
@@ -144,7 +149,7 @@ floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
 	@tools/floors.sh bin/bench.txt
 
-discover: ## four hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
+discover: ## five hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)

@@ -4,7 +4,7 @@
 #
 #	tools/discover.sh [MINUTES] [SEED]
 #
-# Without MINUTES each part is played in full, which takes four hours on two cores.
+# Without MINUTES each part is played in full, which takes five hours on two cores.
 # With fewer, the parts take turns: SEED says which one is first and what is drawn, and the next SEED
 # begins with the next part. A fault does not end the run. The exit code is 1 if there was one.
 #
@@ -25,7 +25,7 @@ export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ra
 . tools/steps.sh
 
 # The parts, and how many minutes each takes in full.
-parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 sim:15 night:7 stores:15 demo-pool:4 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
+parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 sim:15 night:7 stores:15 demo-pool:4 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
 found=() unfinished=()
 
 # part NAME SECONDS plays a part. Those that could go on for ever end within the time.
@@ -46,6 +46,7 @@ part() {
 	sim) step sim "$2" make sim SEEDS=$(($2 > 600 ? 10000 : 2000)) FIRST=$((seed * 10000)) ;;
 	night) step night "$2" make night SEEDS=$(($2 > 400 ? 10000 : 2000)) FIRST=$((seed * 10000)) ;;
 	stores) step stores "$2" make test-stores HISTORIES=$(($2 > 600 ? 100 : 20)) SEED="$seed" ;;
+	workers) step workers "$2" make workers LOOPS=$(($2 > 2000 ? 1000 : 200)) KILLS=$(($2 > 2000 ? 200 : 40)) ;;
 	demo-pool) step demo-pool "$2" make demo-pool ;;
 	lost) step lost "$2" make lost SEQUENCES=$(($2 > 1200 ? 2000 : $2)) SEED="$seed" ;;
 	durability) step durability "$2" make mutate-durability ;;

@@ -25,6 +25,7 @@ type fleetVerb struct {
 	Trust     bool              `help:"Trust the settings of this project this once, whatever they run."`
 	Anyway    bool              `help:"Skip the trial run of the guardrails, which refuses one that cannot run at all."`
 	Detach    bool              `short:"d" help:"Return once the fleet is running."`
+	List      bool              `help:"Print the tasks as JSON, each after those that it depends on, and begin none."`
 	JSON      bool              `help:"With --detach: print as JSON what was started."`
 }
 
@@ -36,6 +37,13 @@ func (fleetVerb) Help() string {
 // Run starts a fleet: a loop that lets several loops work through tasks at once, each in a
 // worktree, and merges what they did one at a time into a branch of its own.
 func (v *fleetVerb) Run(e *cli.Env) error {
+	if v.List {
+		tasks, err := fleet.List(e, v.From)
+		if err != nil {
+			return err
+		}
+		return cli.PrintJSON(e.Stdout, tasks, "")
+	}
 	if err := v.Refuse(v.Detach); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type importVerb struct {
 	Epoch uint64 `and:"claim" placeholder:"E" help:"For a pool: the epoch under which this host has taken the loop over."`
 	Host  string `and:"claim" placeholder:"H" help:"For a pool: the name of this host."`
 	From  string `and:"claim" placeholder:"G" help:"For a pool: the name of the host that had the loop."`
+	Loop  string `placeholder:"ID" help:"For a pool: the loop's ID there, if its journal has another one."`
 	JSON  bool   `help:"Print where the loop is as JSON."`
 }
 
@@ -32,7 +33,7 @@ func (importVerb) Help() string {
 func (v *importVerb) Run(e *cli.Env) error {
 	var claim *fence.Claim
 	if v.Epoch > 0 {
-		claim = &fence.Claim{Epoch: v.Epoch, Host: v.Host, From: v.From}
+		claim = &fence.Claim{Epoch: v.Epoch, Host: v.Host, From: v.From, Loop: v.Loop}
 	}
 	done, err := moving.Import(context.Background(), e, v.File, v.Into, v.HeldOut, claim)
 	if err != nil {

@@ -134,7 +134,7 @@ func endRunners(home string) {
 			_ = syscall.Kill(s.Live.PID, syscall.SIGKILL)
 		}
 		if s.ID != "" {
-			strays(s.ID)
+			strays(home, s.ID)
 		}
 	}
 }
@@ -384,5 +384,9 @@ func pidIn(name string, deadline time.Time) int {
 	return 0
 }
 
-// strays ends the processes that carry a loop's mark.
-func strays(mark string) { _, _ = process.Sweep(context.Background(), mark, 0) }
+// strays ends the processes that carry a loop's marks.
+func strays(home, id string) {
+	for _, mark := range process.LoopMarks(home, id) {
+		_, _ = process.Sweep(context.Background(), mark, 0)
+	}
+}

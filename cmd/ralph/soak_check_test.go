@@ -222,9 +222,10 @@ func (s *soak) check() {
 	if rejected, err := os.ReadDir(filepath.Join(s.dir, "inbox", "rejected")); err == nil && len(rejected) > 0 {
 		s.Errorf("rejected: %v", rejected)
 	}
-	strays, err := process.Sweep(s.Context(), folded.Lifecycle.ID, 0)
-	if err != nil || len(strays) > 0 {
-		s.Errorf("alive after the end: %v %v", strays, err)
+	for _, mark := range process.LoopMarks(s.home, folded.Lifecycle.ID) {
+		if strays, err := process.Sweep(s.Context(), mark, 0); err != nil || len(strays) > 0 {
+			s.Errorf("alive after the end: %v %v", strays, err)
+		}
 	}
 	if together, err := os.ReadFile(filepath.Join(s.project, togetherFile)); err == nil {
 		s.Errorf("agents that were not alone:\n%s", together)

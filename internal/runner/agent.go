@@ -232,7 +232,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Spec:    spec,
 		Env:     r.environment(place, p.Iteration),
 		Own:     credentials.AgentEnv(a),
-		Mark:    r.id,
+		Mark:    process.AgentMark(r.Home, r.id),
 		KeepRaw: r.Settings.Journal.Raw,
 		Now:     r.clock,
 
@@ -307,8 +307,8 @@ const OutliveVariable = "RALPH_OUTLIVE"
 
 // LetOutlive lets loops that the agents of the loop with that id started outlive it, if its
 // settings say so.
-func LetOutlive(id string, s config.Settings) {
+func LetOutlive(home, id string, s config.Settings) {
 	if slices.ContainsFunc(s.AllAgents(), func(a config.Agent) bool { return a.Outlive }) {
-		process.LetOutlive(id)
+		process.LetOutlive(process.AgentMark(home, id))
 	}
 }

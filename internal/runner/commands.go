@@ -38,7 +38,7 @@ func (r *runner) explainsMemory(place int) bool {
 // ownEnvironment is the environment of guardrails and version control.
 func (r *runner) ownEnvironment() []string {
 	return process.Environment(r.Env, []string{process.MarkVariable, OutliveVariable},
-		append(r.loopVariables(), process.MarkVariable+"="+process.OwnMark(r.id)))
+		append(r.loopVariables(), process.MarkVariable+"="+process.OwnMark(r.Home, r.id)))
 }
 
 // linger returns how long the agent's child processes may continue after its exit:

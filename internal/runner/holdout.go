@@ -44,7 +44,7 @@ func (r *runner) outsideEnvironment() []string {
 			drop = append(drop, name)
 		}
 	}
-	return process.Environment(r.Env, drop, []string{process.MarkVariable + "=" + process.OwnMark(r.id)})
+	return process.Environment(r.Env, drop, []string{process.MarkVariable + "=" + process.OwnMark(r.Home, r.id)})
 }
 
 // heldOutBox opens the sandbox of the held-out guardrails, where the agents have one: what they run

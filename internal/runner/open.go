@@ -81,7 +81,7 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 		return nil, err
 	}
 	r.nested.release()
-	LetOutlive(r.id, r.Settings)
+	LetOutlive(r.Home, r.id, r.Settings)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return nil, err
@@ -127,12 +127,12 @@ func (r *runner) firstRules(state *loopstate.State) (event.Rules, error) {
 }
 
 // sweep ends the processes that a dead runner left.
-func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
-	if mark == "" {
+func (r *runner) sweep(ctx context.Context, id string) (int, error) {
+	if id == "" {
 		return 0, nil
 	}
 	swept := 0
-	for _, mark := range process.LoopMarks(mark) {
+	for _, mark := range process.LoopMarks(r.Home, id) {
 		strays, err := process.Sweep(ctx, mark, sweepGrace)
 		if err != nil {
 			return 0, fmt.Errorf("end the processes of the last runner: %w", err)

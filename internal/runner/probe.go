@@ -61,7 +61,7 @@ func (r *runner) probe(place int, argv []string) probeResult {
 		return probeResult{}
 	}
 	exit, err := process.Run(ctx, process.Command{
-		Argv: argv, Dir: r.WorkDir, Env: env, Mark: r.id + ".asked", Stdout: &said, Stderr: &said, Session: true,
+		Argv: argv, Dir: r.WorkDir, Env: env, Mark: process.AgentMark(r.Home, r.id) + ".asked", Stdout: &said, Stderr: &said, Session: true,
 		Grace: time.Millisecond,
 	})
 	if err != nil {

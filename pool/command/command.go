@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/pool/keys"
+	"github.com/ralph-loop/ralph/pool/log"
 	"github.com/ralph-loop/ralph/pool/store"
 )
 
@@ -47,7 +48,9 @@ var kinds = []inbox.Kind{
 	inbox.Steer, inbox.FollowUp, inbox.Stop, inbox.StopNow, inbox.Pause, inbox.Resume, inbox.Set, inbox.Kill, inbox.Answer, inbox.TakeBack,
 }
 
-// Send stores a command, wakes the host, and returns the command's ID. After an error with an ID
+// Send stores a command, wakes the host, and returns the command's ID. The host is the one that the
+// caller has seen; if the log says after that that another has the loop, that one is woken as well.
+// A host that takes the loop over later finds the command when it begins. After an error with an ID
 // the command may be there: the loop takes it once, however often it is sent under that ID.
 func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c inbox.Command) (id string, err error) {
 	value := Command{Version: Version, Command: c, Epoch: epoch}
@@ -62,8 +65,17 @@ func Send(ctx context.Context, s store.Store, loop, host string, epoch uint64, c
 	if _, err := s.PutIfAbsent(ctx, keys.Inbox(loop)+id, text); err != nil {
 		return id, fmt.Errorf("send a command to loop %s: %w", loop, err)
 	}
-	if err := Wake(ctx, s, host, loop); err != nil {
-		return id, fmt.Errorf("the command is stored, and host %s finds it when it is woken next: %w", host, err)
+	err = Wake(ctx, s, host, loop)
+	newest, problem := log.Newest(ctx, s, loop)
+	switch {
+	case errors.Is(problem, log.ErrNone):
+	case problem != nil:
+		err = errors.Join(err, problem)
+	case newest.Host != host:
+		err = errors.Join(err, Wake(ctx, s, newest.Host, loop))
+	}
+	if err != nil {
+		return id, fmt.Errorf("the command is stored, and its host finds it when it is woken next: %w", err)
 	}
 	return id, nil
 }

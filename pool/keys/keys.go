@@ -15,6 +15,7 @@
 //	schedules/NAME            what is submitted again and again, and its last runs
 //	queue/PRIORITY/ULID       a specification; its loop has the same ID
 //	cursor                    up to where the queue has only claimed specifications
+//	fleets/NAME               the parts of a fleet: their IDs, and which of them need which
 //	accounts/A                what an account has used, over all hosts
 //	probe/DAY                 what hosts write to see whether the store keeps conditions
 package keys
@@ -33,6 +34,7 @@ const (
 	Queue     = "queue/"
 	Accounts  = "accounts/"
 	Schedules = "schedules/"
+	Fleets    = "fleets/"
 	Parts     = "parts/"
 )
 
@@ -118,6 +120,9 @@ func QueuedPriority(key string) (priority int, ok bool) {
 
 // Schedule is the key of a schedule.
 func Schedule(name string) string { return Schedules + name }
+
+// Fleet is the key of a fleet.
+func Fleet(name string) string { return Fleets + name }
 
 // Probe is the key with which hosts try the store on a day.
 func Probe(day string) string { return "probe/" + day }

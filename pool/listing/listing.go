@@ -45,9 +45,15 @@ type Row struct {
 	Submitted         time.Time `json:"submitted,omitzero"`
 	// Why says what a specification waits for, or what a person has to know of a loop.
 	Why string `json:"why,omitempty"`
+	// Fleet is the fleet that it is a part of.
+	Fleet string `json:"fleet,omitempty"`
+	// Parts are those of a fleet, which is a row of its own: see [Fleets].
+	Parts []Row `json:"parts,omitempty"`
 	// View is all that the loop's host says of it; nil before it has begun.
 	View *projector.View `json:"view,omitempty"`
 	item *queue.Item
+	// givenUp says that its host could not begin it.
+	givenUp bool
 }
 
 // Item is the entry of the queue of a loop that waits; nil for any other.
@@ -197,9 +203,10 @@ func loop(ctx context.Context, s store.Store, id string, view []byte) (Row, erro
 	if at, err := ulid.ParseStrict(id); err == nil {
 		row.Submitted = at.Timestamp().UTC()
 	}
-	if v := worker.ParseView(id, view); v != nil {
+	if v := live.ParseView(id, view); v != nil {
 		row.Name, row.State, row.Host, row.Epoch, row.View = v.View.Name, v.View.State, v.Host, v.Epoch, v.View
 		row.Iteration, row.MaximumIterations, row.Cost = v.View.Iteration, v.View.MaximumIterations, v.View.Cost
+		row.givenUp = v.GivenUp
 		row.Group, row.Why = cmp.Or(v.View.Group, projector.Working), cmp.Or(v.View.Question, v.View.NextStep)
 	} else if err := row.claimed(ctx, s); err != nil {
 		return row, err

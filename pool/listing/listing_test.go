@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/live"
@@ -77,6 +78,61 @@ func TestQueueAndLoopsAreSorted(t *testing.T) {
 		"gone|withdrawn by bob@kiln||\nover|state of over|mill|"
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("%s\nwant\n%s", text, want)
+	}
+}
+
+func TestFleetIsOneRow(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var tasks []fleet.Task
+	for name, needs := range [][]int{nil, {0}, {1}} {
+		tasks = append(tasks, fleet.Task{Needs: needs, Spec: spec.Spec{Name: fmt.Sprint("demo-", name), Repository: "/srv/app", Prompt: "do it", By: "ada@mill"}})
+	}
+	specs, err := fleet.Submit(t.Context(), s, "demo", tasks, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit(t, s, "alone", 0, "mill", projector.NeedsYou)
+	// Of one that was cut off nothing is in the queue, and one cannot be read.
+	for name, text := range map[string]string{"cut": `{"v":1,"name":"cut","parts":[{"id":"01JD0000000000000000000009","loop":"cut-one"}]}`, "bad": "{"} {
+		if _, err := s.PutIfAbsent(t.Context(), keys.Fleet(name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func() (text string) {
+		t.Helper()
+		rows, err := listing.Read(t.Context(), s)
+		if err == nil {
+			rows, err = listing.Fleets(t.Context(), s, rows)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			text += r.Name + ": " + r.State + "\n"
+			for _, part := range r.Parts {
+				text += "  " + part.Name + ": " + part.State + ": " + part.Why + "\n"
+			}
+		}
+		return text
+	}
+	others := "bad: damaged\ncut: 0 of 1 completed, 1 queued; not all are submitted: the same 'ralph pool submit' goes on\n  cut-one: queued: it is not submitted yet\n"
+	want := "alone: state of alone\ndemo: 0 of 3 completed, 3 queued\n" +
+		"  demo-0: queued: no host has a worker: 'ralph pool worker'\n  demo-1: queued: waits for demo-0 to be completed\n  demo-2: queued: waits for demo-1 to be completed\n"
+	if got := list(); got != want+others {
+		t.Errorf("%s\nwant\n%s", got, want+others)
+	}
+	if _, err := queue.Withdraw(t.Context(), s, specs[0], "ada@mill"); err != nil {
+		t.Fatal(err)
+	}
+	want = "alone: state of alone\ndemo: 0 of 3 completed, 1 failed, 2 stopped\n  demo-0: withdrawn by ada@mill: \n" +
+		"  demo-1: stopped: does not begin: it needs demo-0: withdrawn by ada@mill\n" +
+		"  demo-2: stopped: does not begin: it needs demo-1, which needs demo-0: withdrawn by ada@mill\n"
+	if got := list(); got != want+others {
+		t.Errorf("%s\nwant\n%s", got, want+others)
 	}
 }
 

@@ -46,6 +46,24 @@ type View struct {
 	GivenUp bool `json:"givenUp,omitempty"`
 }
 
+// ReadView returns what a loop does; nil if no host has said it. A damaged one is none.
+func ReadView(ctx context.Context, s store.Store, loop string) (*View, error) {
+	entry, err := s.Get(ctx, keys.View(loop))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read what loop %s does: %w", loop, err)
+	}
+	return ParseView(loop, entry.Value), nil
+}
+
+// ParseView is ReadView of a value that was read.
+func ParseView(loop string, value []byte) *View {
+	var v View
+	if json.Unmarshal(value, &v) != nil || v.View == nil || v.Loop != loop {
+		return nil
+	}
+	return &v
+}
+
 // A Cell is a key that one host at a time writes. It remembers the revision of its last write.
 type Cell struct {
 	Key string

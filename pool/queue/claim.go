@@ -23,6 +23,9 @@ type Claim struct {
 	Host  string    `json:"host"`
 	Nonce string    `json:"nonce"`
 	At    time.Time `json:"at"`
+	// After is the epoch of a host that has never begun the loop, and that the claim takes it from;
+	// 0 for a loop of the queue. It was decided about that epoch and no later one.
+	After uint64 `json:"after,omitempty"`
 	// Record is the specification, or that it was withdrawn: what chunk 0 has.
 	Record json.RawMessage `json:"record"`
 }
@@ -55,24 +58,18 @@ func (h Holder) By() string {
 func (h Holder) Mine(c Claim) bool { return h.Epoch > 0 && h.Nonces[len(h.Nonces)-1] == c.Nonce }
 
 // Try makes the claim, and returns who has the loop. After an error that is unknown: Try again, or
-// read [Hold]. A loop that has a log already stays with its host.
-func (c Claim) Try(ctx context.Context, s store.Store) (Holder, error) {
-	return c.drive(ctx, s, decide.NewBeginning(c.Loop, c.Host, c.Nonce, c.At, c.Record))
-}
-
-// TryAgain claims a loop that its host has never begun, under the next epoch.
-func (c Claim) TryAgain(ctx context.Context, s store.Store) (Holder, error) {
-	return c.drive(ctx, s, decide.NewClaim(c.Loop, c.Host, c.Nonce, c.At))
-}
-
-func (c Claim) drive(ctx context.Context, s store.Store, claim *decide.Claim) (Holder, error) {
-	var held Holder
+// read [Hold]. A loop stays with its host that has a log, or one beyond the epoch After.
+func (c Claim) Try(ctx context.Context, s store.Store) (held Holder, err error) {
+	claim := decide.NewBeginning(c.Loop, c.Host, c.Nonce, c.At, c.Record)
+	if c.After > 0 {
+		claim = decide.NewClaim(c.Loop, c.Host, c.Nonce, c.At)
+	}
 	for puts := 0; ; {
 		switch step := claim.Next(); step.Do {
 		case decide.Read:
 			entry, err := s.Get(ctx, keys.Chunk(c.Loop, step.Number))
 			switch {
-			case errors.Is(err, store.ErrNotFound) && (held.Begun || held.Withdrawn || held.Epoch > 0 && held.Mine(c)):
+			case errors.Is(err, store.ErrNotFound) && (held.Begun || held.Withdrawn || held.Mine(c) || held.Epoch != c.After):
 				return held, nil
 			case errors.Is(err, store.ErrNotFound):
 				claim.Missing()

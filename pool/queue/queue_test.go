@@ -244,13 +244,20 @@ func TestUnbegunLoopIsTakenOver(t *testing.T) {
 	sp := submit(t, s, task("one", 0))
 	claimAll(t, s, &queue.Reader{Store: s})
 	next := queue.NewClaim(sp.ID, "kiln", nil)
-	held, err := next.TryAgain(t.Context(), s)
+	next.After = 1
+	held, err := next.Try(t.Context(), s)
 	if err != nil || !held.Mine(next) || held.Epoch != 2 || len(held.Record) == 0 {
 		t.Errorf("%+v, %v", held, err)
 	}
-	again, err := next.TryAgain(t.Context(), s) // its answer was lost
+	again, err := next.Try(t.Context(), s) // its answer was lost
 	if err != nil || !again.Mine(next) || again.Epoch != 2 {
 		t.Errorf("%+v, %v", again, err)
+	}
+	// A host that has decided about the dead one is too late: kiln has the loop, and lives.
+	late := queue.NewClaim(sp.ID, "oven", nil)
+	late.After = 1
+	if held, err := late.Try(t.Context(), s); err != nil || held.Mine(late) || held.Host != "kiln" || held.Epoch != 2 {
+		t.Errorf("%+v, %v", held, err)
 	}
 	// A loop with events is only taken over with them.
 	tail := decide.Tail{Loop: sp.ID}
@@ -266,7 +273,8 @@ func TestUnbegunLoopIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := queue.NewClaim(sp.ID, "oven", nil)
-	if held, err := third.TryAgain(t.Context(), s); err != nil || held.Mine(third) || !held.Begun {
+	third.After = 2
+	if held, err := third.Try(t.Context(), s); err != nil || held.Mine(third) || !held.Begun {
 		t.Errorf("%+v, %v", held, err)
 	}
 }

@@ -34,6 +34,9 @@ type coming struct{ after, at time.Time }
 // most is how many missed times are counted.
 const most = 10_000
 
+// Uncounted reports whether more times were missed than were counted.
+func (r Run) Uncounted() bool { return r.Missed >= most }
+
 // Fire does what the schedules ask for now. It may be called on any number of hosts at the same
 // time, and again after an error.
 func (f *Firer) Fire(ctx context.Context, s store.Store, now time.Time) (err error) {
@@ -101,6 +104,12 @@ func (f *Firer) decide(ctx context.Context, s store.Store, c *Schedule, now time
 		return false, err
 	}
 	r := Run{Due: due[len(due)-1].UTC(), Missed: len(due) - 1}
+	if len(due) == most {
+		r.Missed = most
+		if r.Due, err = f.latest(ctx, *c.Spec.Every, r.Due, now); err != nil {
+			return false, err
+		}
+	}
 	before, err := inspect(ctx, s, c.loop())
 	if err != nil {
 		return false, err
@@ -149,6 +158,31 @@ func (f *Firer) due(ctx context.Context, every spec.Every, after, now time.Time)
 	}
 	return nil, err
 }
+
+// latest returns the last time that is due: this one, or a later one. It looks at longer and longer
+// times before now, so that a schedule that is years behind costs a few calls.
+func (f *Firer) latest(ctx context.Context, every spec.Every, due, now time.Time) (time.Time, error) {
+	for back := time.Hour; ; back *= 4 {
+		from := due
+		if recent := now.Add(-back); back < longest && recent.After(due) {
+			from = recent
+		}
+		later, err := f.times(ctx, every, from, now, most)
+		switch {
+		case err != nil:
+			return due, err
+		case len(later) == most: // there may be more
+			due, back = later[most-1].UTC(), time.Hour/4
+		case len(later) > 0:
+			return later[len(later)-1].UTC(), nil
+		case from.Equal(due):
+			return due, nil
+		}
+	}
+}
+
+// longest is what is looked at in pieces: about 100 years.
+const longest = 876_000 * time.Hour
 
 func (f *Firer) times(ctx context.Context, every spec.Every, after, until time.Time, n int) (all []time.Time, err error) {
 	if f.Times != nil {

@@ -30,9 +30,15 @@ type Schedule struct {
 	Spec    spec.Spec `json:"spec"` // of a run without its time
 	Runs    []Run     `json:"runs,omitempty"`
 	Removed string    `json:"removed,omitempty"` // by whom; there is no run any more
-	// revision is that of what was read.
+	// Damaged says why what is stored is none; nothing else of it is to be relied on.
+	Damaged error `json:"-"`
+	// name and revision are those of what was read.
+	name     string
 	revision store.Revision
 }
+
+// Name is what people call it.
+func (c Schedule) Name() string { return c.name }
 
 // Outcomes of a run. The first three are followed by another one.
 const (
@@ -71,12 +77,12 @@ func Make(ctx context.Context, s store.Store, sp spec.Spec, every spec.Every, ke
 	before, err := read(ctx, s, every.Schedule)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-	case err != nil:
+	case err != nil && before.Damaged == nil:
 		return err
 	case before.Removed == "":
 		return fmt.Errorf("there is a schedule %s: remove it, or choose another name", every.Schedule)
 	}
-	made := Schedule{Version: Version, Spec: sp, revision: before.revision}
+	made := Schedule{Version: Version, Spec: sp, name: every.Schedule, revision: before.revision}
 	if err := made.write(ctx, s); err != nil {
 		now, problem := read(ctx, s, every.Schedule) // its answer may be lost
 		if problem == nil && now.Spec.Signature == sp.Signature {
@@ -87,14 +93,14 @@ func Make(ctx context.Context, s store.Store, sp spec.Spec, every spec.Every, ke
 	return nil
 }
 
-// Remove ends a schedule. Its loops go on.
+// Remove ends a schedule, also one that is damaged. Its loops go on.
 func Remove(ctx context.Context, s store.Store, name, by string) error {
 	for {
 		now, err := read(ctx, s, name)
 		if errors.Is(err, store.ErrNotFound) || err == nil && now.Removed != "" {
 			return fmt.Errorf("there is no schedule %s", name)
 		}
-		if err != nil {
+		if err != nil && now.Damaged == nil {
 			return err
 		}
 		now.Removed = by
@@ -104,14 +110,14 @@ func Remove(ctx context.Context, s store.Store, name, by string) error {
 	}
 }
 
-// List returns the schedules of the pool, by name.
+// List returns the schedules of the pool, by name, also those that are damaged.
 func List(ctx context.Context, s store.Store) (all []Schedule, err error) {
 	for key, err := range s.List(ctx, keys.Schedules, "") {
 		if err != nil {
 			return nil, fmt.Errorf("list the schedules: %w", err)
 		}
 		found, err := read(ctx, s, key[len(keys.Schedules):])
-		if err != nil {
+		if err != nil && found.Damaged == nil {
 			return nil, err
 		}
 		if found.Removed == "" {
@@ -121,31 +127,34 @@ func List(ctx context.Context, s store.Store) (all []Schedule, err error) {
 	return all, nil
 }
 
-func read(ctx context.Context, s store.Store, name string) (found Schedule, err error) {
-	if err := spec.CheckWord("schedule", name); err != nil {
-		return found, err
-	}
+// read returns with its error what is damaged as well: its name and its revision.
+func read(ctx context.Context, s store.Store, name string) (Schedule, error) {
+	found := Schedule{name: name}
 	entry, err := s.Get(ctx, keys.Schedule(name))
-	if err == nil {
-		err = json.Unmarshal(entry.Value, &found)
-	}
-	if err == nil && (found.Version != Version || found.Spec.Every == nil || found.Spec.Every.Schedule != name) {
-		err = fmt.Errorf("it has version %d, or is that of another name", found.Version)
-	}
 	if err != nil {
 		return found, fmt.Errorf("read schedule %s: %w", name, err)
 	}
-	found.revision = entry.Revision
-	return found, nil
+	problem := spec.CheckWord("schedule", name)
+	if problem == nil {
+		problem = json.Unmarshal(entry.Value, &found)
+	}
+	if problem == nil && found.Removed == "" && (found.Version != Version || found.Spec.Every == nil || found.Spec.Every.Schedule != name) {
+		problem = fmt.Errorf("it has version %d, or is that of another name", found.Version)
+	}
+	found.name, found.revision = name, entry.Revision
+	if problem != nil {
+		found = Schedule{name: name, revision: entry.Revision, Damaged: fmt.Errorf("read schedule %s: %w", name, problem)}
+	}
+	return found, found.Damaged
 }
 
 func (c Schedule) write(ctx context.Context, s store.Store) error {
 	text, err := json.Marshal(c)
 	if err == nil {
-		_, err = s.CompareAndSwap(ctx, keys.Schedule(c.Spec.Every.Schedule), c.revision, text)
+		_, err = s.CompareAndSwap(ctx, keys.Schedule(c.name), c.revision, text)
 	}
 	if err != nil {
-		return fmt.Errorf("write schedule %s: %w", c.Spec.Every.Schedule, err)
+		return fmt.Errorf("write schedule %s: %w", c.name, err)
 	}
 	return nil
 }

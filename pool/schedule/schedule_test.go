@@ -121,6 +121,46 @@ func TestOneHostFires(t *testing.T) {
 	}
 }
 
+// TestLongAbsenceFiresOnce lets more times pass than are counted.
+func TestLongAbsenceFiresOnce(t *testing.T) {
+	s, made := pool(t, schedule.Queue)
+	now := made.Truncate(time.Hour).Add(25_000*time.Hour + time.Minute)
+	for range 3 {
+		runs := fire(t, s, now)
+		if len(runs) != 1 || runs[0].Outcome != schedule.Submitted || !runs[0].Uncounted() || !runs[0].Due.Equal(now.Truncate(time.Hour)) {
+			t.Errorf("the runs are %+v", runs)
+		}
+	}
+	if waiting := queued(t, s); len(waiting) != 1 {
+		t.Errorf("the queue has %+v", waiting)
+	}
+}
+
+// TestDamagedScheduleHidesNoOther lists, fires and removes.
+func TestDamagedScheduleHidesNoOther(t *testing.T) {
+	s, made := pool(t, schedule.Skip)
+	for name, text := range map[string]string{"bad": "{", "new": `{"v":9,"spec":{}}`} {
+		if _, err := s.PutIfAbsent(t.Context(), keys.Schedule(name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := schedule.List(t.Context(), s)
+	if err != nil || len(all) != 3 || all[0].Damaged == nil || all[1].Damaged != nil || all[2].Damaged == nil || all[2].Name() != "new" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if err := firer().Fire(t.Context(), s, made.Add(2*time.Hour)); err == nil || !strings.Contains(err.Error(), "schedule bad") {
+		t.Error(err)
+	}
+	for _, name := range []string{"bad", "new"} {
+		if err := schedule.Remove(t.Context(), s, name, "ada@mill"); err != nil {
+			t.Error(err)
+		}
+	}
+	if found := only(t, s); len(found.Runs) != 1 || found.Name() != "deps" {
+		t.Errorf("%+v", found)
+	}
+}
+
 // A lossy store answers the call of a number with an error, before or after it does it.
 type lossy struct {
 	store.Store

@@ -19,14 +19,17 @@ type Spec struct {
 	Inside     string `json:"inside,omitempty"` // the project's folder in the repository
 	Prompt     string `json:"prompt"`
 	// Start are further arguments of 'ralph start', such as "--agent", "claude".
-	Start    []string  `json:"start,omitempty"`
-	Priority int       `json:"priority,omitempty"` // 0 to 9; higher is sooner
-	Labels   []string  `json:"labels,omitempty"`   // that a worker must have
-	Budget   float64   `json:"budget,omitempty"`   // in dollars, for this loop
-	Account  string    `json:"account,omitempty"`  // whose budget over all hosts it counts against
-	Needs    []string  `json:"needs,omitempty"`    // IDs of specifications that must be completed before
-	By       string    `json:"by"`                 // who submitted it, such as ada@mill
-	At       time.Time `json:"at"`
+	Start    []string `json:"start,omitempty"`
+	Priority int      `json:"priority,omitempty"` // 0 to 9; higher is sooner
+	Labels   []string `json:"labels,omitempty"`   // that a worker must have
+	Budget   float64  `json:"budget,omitempty"`   // in dollars, for this loop
+	Account  string   `json:"account,omitempty"`  // whose budget over all hosts it counts against
+	Needs    []string `json:"needs,omitempty"`    // IDs of specifications that must be completed before
+	// Fleet is the name of the fleet that it is a part of. Its work begins from the work of those
+	// that it needs.
+	Fleet string    `json:"fleet,omitempty"`
+	By    string    `json:"by"` // who submitted it, such as ada@mill
+	At    time.Time `json:"at"`
 	// Key and Signature let a worker trust what the specification runs: see pool.trust.
 	Key       string `json:"key,omitempty"`
 	Signature string `json:"signature,omitempty"`

@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/ralph-loop/ralph/client"
-	"github.com/ralph-loop/ralph/pool/durable"
 	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/program"
 	"github.com/ralph-loop/ralph/registry"
@@ -43,12 +42,6 @@ func (t *taking) bring(ctx context.Context) error {
 			return err
 		}
 	}
-	if t.view.ID != t.Taken.Loop { // a queued loop, whose runner gave it another ID
-		m := membership.Membership{Epoch: t.Taken.Epoch, Host: t.Host, From: t.Taken.From, Loop: t.Taken.Loop}
-		if err := durable.ReplaceJSON(membership.File(t.folder()), m); err != nil {
-			return fmt.Errorf("write the loop's ID in the pool: %w", err)
-		}
-	}
 	t.record.Imported = true
 	return t.record.write()
 }
@@ -63,7 +56,8 @@ func (t *taking) unpack(ctx context.Context) error {
 		return fmt.Errorf("write the file of an export: %w", err)
 	}
 	command := exec.CommandContext(ctx, program.Ralph(), "import", file, "--into", t.record.Into,
-		"--epoch", strconv.FormatUint(t.Taken.Epoch, 10), "--host="+t.Host, "--from="+t.Taken.From) // a name may begin with -
+		"--epoch", strconv.FormatUint(t.Taken.Epoch, 10), "--host="+t.Host, "--from="+t.Taken.From, // a name may begin with -
+		"--loop", t.Taken.Loop)
 	command.Stderr = t.Stderr
 	command.ExtraFiles = []*os.File{t.lock} // it may outlive this process
 	if err := command.Run(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/command"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/membership"
 	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/pool/store/dir"
 	"github.com/ralph-loop/ralph/pool/takeover"
@@ -234,6 +235,11 @@ func TestKilledTakeOverGoesOn(t *testing.T) {
 	s := begin(t)
 	for _, step := range []string{"reading the log", "files of tree", "claiming", "making a work tree", "bringing the history", "resuming it"} {
 		killAt(t, s, step)
+		// The loop's ID in the pool comes with the import: a mirror would not know the loop else.
+		folder := filepath.Join(s.kiln.Dir, "demo", ".ralph", "demo")
+		if m, err := membership.Read(folder); err != nil || m.Epoch > 0 && m.Loop != s.loop || step == "resuming it" && m.Epoch != 2 {
+			t.Errorf("after %q: %+v, %v", step, m, err)
+		}
 	}
 	got := taken(t, s.kiln.Run(s.kiln.Dir, "ralph-pool", "take", "demo", "--trust", "--now", "--json"))
 	if got.Epoch != 2 || !got.Running {

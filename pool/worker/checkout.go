@@ -60,8 +60,8 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 			return err
 		}
 	}
-	fresh := work + ".new"
-	if err := os.RemoveAll(fresh); err != nil {
+	fresh, err := newFolder(work)
+	if err != nil {
 		return err
 	}
 	if _, err := git(ctx, "", "clone", "--quiet", "--local", "--branch="+branch, "--", copied, fresh); err != nil {
@@ -73,7 +73,14 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 	if _, err := git(ctx, fresh, "remote", "set-url", "origin", s.Repository); err != nil {
 		return err
 	}
-	if _, err := git(ctx, fresh, "switch", "--quiet", "--no-track", "-c", fmt.Sprintf("ralph/%s/e%d", s.Name, epoch)); err != nil {
+	if _, err := git(ctx, fresh, "switch", "--quiet", "--no-track", "-c", branchOf(s.Name, epoch)); err != nil {
+		return err
+	}
+	base, err := w.base(ctx, s, fresh)
+	if err != nil {
+		return err
+	}
+	if err := merge(ctx, fresh, base); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, work); err != nil {
@@ -82,16 +89,32 @@ func (w *Worker) clone(ctx context.Context, s spec.Spec, epoch uint64, work stri
 	return durable.SyncFolder(filepath.Dir(work))
 }
 
-// hasBranch reports whether a copy has a branch or tag, or cannot say it.
-func hasBranch(ctx context.Context, copied, name string) bool {
-	for _, kind := range []string{"heads/", "tags/"} {
-		_, err := git(ctx, copied, "rev-parse", "--verify", "--quiet", "refs/"+kind+name)
-		exited, ok := errors.AsType[*exec.ExitError](err)
-		if err == nil || !ok || exited.ExitCode() != 1 {
-			return true
+// newFolder makes a folder beside a path that gets this name once it is complete. Its own name is
+// unique: the git of a worker that was killed may live on and write into the one before.
+func newFolder(path string) (string, error) {
+	dir, begin := filepath.Dir(path), filepath.Base(path)+".new-"
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range before {
+		if strings.HasPrefix(entry.Name(), begin) {
+			_ = os.RemoveAll(filepath.Join(dir, entry.Name())) // what is written again stays until the next time
 		}
 	}
-	return false
+	return os.MkdirTemp(dir, begin)
+}
+
+// hasBranch reports whether a copy has a branch or tag, or cannot say it.
+func hasBranch(ctx context.Context, copied, name string) bool {
+	return hasRef(ctx, copied, "refs/heads/"+name) || hasRef(ctx, copied, "refs/tags/"+name)
+}
+
+// hasRef reports whether a repository has a ref, or cannot say it.
+func hasRef(ctx context.Context, dir, ref string) bool {
+	_, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", ref)
+	exited, ok := errors.AsType[*exec.ExitError](err)
+	return err == nil || !ok || exited.ExitCode() != 1
 }
 
 // defaultBranch is the one that the remote has checked out now.
@@ -124,11 +147,11 @@ func (w *Worker) download(ctx context.Context, repository string) (string, error
 		return copied, err
 	}
 	w.Say("downloading %s", repository)
-	fresh := copied + ".new"
-	if err := os.RemoveAll(fresh); err != nil {
+	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
+	fresh, err := newFolder(copied)
+	if err != nil {
 		return "", err
 	}
 	if _, err := git(ctx, "", "clone", "--quiet", "--bare", "--", repository, fresh); err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/trust"
@@ -26,7 +26,7 @@ func (w *Worker) claimQueued(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	refused := map[string]string{}
+	refused, needed := map[string]string{}, map[string]fleet.State{}
 	for _, item := range waiting {
 		if w.running() >= w.Slots {
 			break
@@ -41,7 +41,7 @@ func (w *Worker) claimQueued(ctx context.Context) error {
 			}
 			continue
 		}
-		why, err := w.unfit(ctx, item, trusted)
+		why, err := w.unfit(ctx, item, trusted, needed)
 		if err != nil {
 			return err
 		}
@@ -59,8 +59,9 @@ func (w *Worker) claimQueued(ctx context.Context) error {
 	return nil
 }
 
-// unfit says why this worker does not run a specification now; empty if it does.
-func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string]string) (why string, err error) {
+// unfit says why this worker does not run a specification now; empty if it does. needed has the
+// states of loops that others need, as they were seen in this round.
+func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string]string, needed map[string]fleet.State) (why string, err error) {
 	if item.Wrong != nil {
 		return fmt.Sprintf("refused by host %s: %v", w.Host, item.Wrong), nil
 	}
@@ -77,14 +78,11 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 	if !w.hasLabels(s.Labels) {
 		return "waits for a worker with the labels " + strings.Join(s.Labels, ", "), nil
 	}
-	for _, id := range s.Needs {
-		v, err := ReadView(ctx, w.Store, id)
-		if err != nil {
-			return "", err
-		}
-		if v == nil || v.View.Status != event.StatusCompleted {
-			return "waits for " + id + " to be completed", nil
-		}
+	if why := w.unable(ctx, s); why != "" {
+		return why, nil
+	}
+	if why, err := w.needs(ctx, s, needed); err != nil || why != "" {
+		return why, err
 	}
 	if s.Account == "" {
 		return "", nil
@@ -97,6 +95,20 @@ func (w *Worker) unfit(ctx context.Context, item *queue.Item, trusted map[string
 		return "", err
 	}
 	return queue.Reserve(ctx, w.Store, s.Account, s.ID, s.Budget)
+}
+
+// needs says what a specification waits for.
+func (w *Worker) needs(ctx context.Context, s spec.Spec, needed map[string]fleet.State) (why string, err error) {
+	var needs []fleet.State
+	for _, id := range s.Needs {
+		if _, seen := needed[id]; !seen {
+			if needed[id], err = fleet.Observe(ctx, w.Store, id, id); err != nil {
+				return "", err
+			}
+		}
+		needs = append(needs, needed[id])
+	}
+	return fleet.Decide(needs).Why, nil
 }
 
 // claim claims a specification. Its record comes first: after a kill it says whose the claim is.

@@ -29,7 +29,7 @@ import (
 
 var (
 	loops = flag.Int("loops", 30, "loops of the night with kills")
-	kills = flag.Int("kills", 12, "kills of the night")
+	kills = flag.Int("kills", 8, "kills of the night")
 )
 
 // TestMain is a worker, if the environment says so: one that is killed at a call of its store.

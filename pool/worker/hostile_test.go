@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/chunk"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/worker"
@@ -71,7 +72,7 @@ func TestRepositoryLinksLeadNowhere(t *testing.T) {
 		t.Error("the worker has run them")
 	}
 	for inside, want := range wants {
-		view, err := worker.ReadView(t.Context(), w.store, w.ids[inside])
+		view, err := live.ReadView(t.Context(), w.store, w.ids[inside])
 		if err != nil || view == nil || !strings.Contains(view.View.State, want) {
 			t.Errorf("%s: %+v, %v; want %q", inside, view, err, want)
 		}
@@ -123,6 +124,22 @@ func TestSilentServerIsTriedAgain(t *testing.T) {
 	begun := time.Now()
 	if err := worker.New(o).Run(t.Context()); err != nil || time.Since(begun) > 50*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begun))
+	}
+	w.eachOnce()
+}
+
+// The git of a worker that was killed may live on, and write into the work tree that it makes.
+func TestOrphanedGitIsAlone(t *testing.T) {
+	w := newWorld(t, "")
+	w.submit("one", nil)
+	o := w.options(w.host("mill"), "mill")
+	first := filepath.Join(t.TempDir(), "first")
+	w.git(`case " $* " in *' --local '*)
+	if test -e ` + first + `; then mkdir -p "$(cat ` + first + `)" && touch "$(cat ` + first + `)/orphan"
+	else for last; do :; done; echo "$last" > ` + first + `; exit 128; fi;; esac
+`)
+	if err := worker.New(o).Run(t.Context()); err != nil {
+		t.Error(err)
 	}
 	w.eachOnce()
 }

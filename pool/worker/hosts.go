@@ -196,24 +196,6 @@ func SetDraining(ctx context.Context, s store.Store, host, by string, on bool) e
 	return cell.Put(ctx, s, 0, drain{Drain: on, By: by})
 }
 
-// ReadView returns what a loop does; nil if no host has said it.
-func ReadView(ctx context.Context, s store.Store, id string) (*live.View, error) {
-	entry, err := s.Get(ctx, keys.View(id))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("read the view of loop %s: %w", id, err)
-	}
-	return ParseView(id, entry.Value), nil
-}
-
-// ParseView is ReadView of what was read.
-func ParseView(id string, value []byte) *live.View {
-	var v live.View
-	if json.Unmarshal(value, &v) != nil || v.View == nil || v.Loop != id {
-		return nil
-	}
-	return &v
-}
-
 // show says what becomes of a loop before it has a journal: later its mirror does. It is for
 // people, so an error is none.
 func (w *Worker) show(ctx context.Context, id, state string, givenUp bool) {

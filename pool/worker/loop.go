@@ -238,20 +238,13 @@ func (w *Worker) specified(r record) (s spec.Spec, err error) {
 	return s, w.trusts(s)
 }
 
-// claimAgain makes a claim whose answer is not known, or that was never sent.
+// claimAgain makes a claim whose answer is not known, or that was never sent. One that is in the
+// log was made: another host has taken the loop over from it.
 func (w *Worker) claimAgain(ctx context.Context, r record, held queue.Holder) (queue.Holder, error) {
-	if r.Next && held.Epoch > 0 && !held.Begun {
-		for _, nonce := range held.Nonces {
-			if nonce == r.Nonce {
-				return held, nil // another host has taken the loop over from this claim
-			}
-		}
-		return r.TryAgain(ctx, w.Store)
+	if held.Epoch != r.After || held.Begun {
+		return held, nil
 	}
-	if held.Epoch == 0 {
-		return r.Try(ctx, w.Store)
-	}
-	return held, nil
+	return r.Try(ctx, w.Store)
 }
 
 // start starts the loop in its project, under the ID of its specification.
@@ -270,8 +263,12 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 	if err != nil {
 		return fmt.Errorf("%w: %w", errGivenUp, err)
 	}
+	more, err := w.unmerged(ctx, s, project)
+	if err != nil {
+		return fmt.Errorf("start loop %s: %w", s.Name, err)
+	}
 	start := w.starter()
-	start.Project, start.Name, start.ID, start.Prompt = project, s.Name, s.ID, s.Prompt
+	start.Project, start.Name, start.ID, start.Prompt = project, s.Name, s.ID, s.Prompt+more
 	start.Flags = append(flags, "--trust") // the key that signed the specification is trusted
 	if s.Budget > 0 {
 		start.Flags = append(start.Flags, fmt.Sprintf("--set=limits.cost=%g", s.Budget))
@@ -280,7 +277,10 @@ func (w *Worker) start(ctx context.Context, s spec.Spec, project string, epoch u
 	if err == nil {
 		w.Say("%s: runs in %s", s.Name, project)
 	}
-	return w.refusal(s.ID, err)
+	if err = w.refusal(s.ID, err); errors.Is(err, errGivenUp) {
+		w.rememberRefusal(s, err)
+	}
+	return err
 }
 
 // refusal is the error of a start. What ralph refuses will be refused again, unless the loop has

@@ -66,7 +66,7 @@ func TestManyHostsCostFewCalls(t *testing.T) {
 // mirroredOn says that another host has a loop now.
 func (w *world) mirroredOn(id, host string) {
 	w.t.Helper()
-	v, err := worker.ReadView(w.t.Context(), w.store, id)
+	v, err := live.ReadView(w.t.Context(), w.store, id)
 	if err == nil {
 		v.Host, v.Epoch = host, 2
 		cell := live.Cell{Key: keys.View(id)}

@@ -18,12 +18,14 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/worker"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // A line is half of a write of a log: its call, or its return. That of a killed process has none.
@@ -131,6 +133,28 @@ func (w *world) judge(history string) {
 	w.t.Logf("%d writes of %d logs, %d without an answer", len(calls), len(byKey), len(calls)-len(returns))
 }
 
+// eachCompleted fails unless each loop has completed, on one host.
+func (w *world) eachCompleted(hosts map[string]*pooltest.Host) {
+	w.t.Helper()
+	completed := map[string]int{}
+	for _, h := range hosts {
+		found, err := registry.Survey(h.Home, nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, s := range found {
+			if s.Head.Status == event.StatusCompleted && !s.Live.Alive {
+				completed[s.ID]++
+			}
+		}
+	}
+	for name, id := range w.ids {
+		if completed[id] != 1 {
+			w.t.Errorf("loop %s (%s) has completed on %d hosts", name, id, completed[id])
+		}
+	}
+}
+
 // Many loops, three workers, and kills at writes that a seed has chosen: each loop runs once.
 func TestNightOfKills(t *testing.T) {
 	w := newWorld(t, "")
@@ -146,7 +170,10 @@ func TestNightOfKills(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(29, 10))
 	killed := 0
-	for range *kills / len(names) {
+	for range *kills { // far more than are needed, unless all loops have ended
+		if killed >= *kills {
+			break
+		}
 		var waits []func() error
 		for _, name := range names {
 			process, _ := w.process(hosts[name], name, 2, 1+random.IntN(30), true)
@@ -162,8 +189,8 @@ func TestNightOfKills(t *testing.T) {
 			}
 		}
 	}
-	if killed == 0 {
-		t.Error("no worker was killed")
+	if killed < *kills {
+		t.Errorf("%d workers were killed, want %d: the loops were too few", killed, *kills)
 	}
 	for round := 0; round < *loops; round++ {
 		waiting, err := (&queue.Reader{Store: w.store}).Waiting(t.Context())
@@ -191,7 +218,8 @@ func TestNightOfKills(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%d workers were killed", killed)
+	t.Logf("%d loops, %d workers were killed", *loops, killed)
 	w.eachOnce()
+	w.eachCompleted(hosts)
 	w.judge(history)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
 )
 
@@ -39,7 +40,7 @@ func (w *Worker) onlyEnded(ctx context.Context) (ended bool, err error) {
 	if problem != "" {
 		return true, &Ended{w.Only, problem, exitAgain}
 	}
-	v, err := ReadView(ctx, w.Store, w.Only)
+	v, err := live.ReadView(ctx, w.Store, w.Only)
 	if err == nil && v != nil && v.View.Status.Ended() {
 		if v.View.ExitCode == nil || *v.View.ExitCode == 0 {
 			return true, nil

@@ -16,8 +16,6 @@ import (
 // before the claim.
 type record struct {
 	queue.Claim
-	// Next says that the claim is for the next epoch of a loop that its host never began.
-	Next bool `json:"next,omitempty"`
 	// Finished says that the worker has nothing left to do with the loop, and why.
 	Finished string `json:"finished,omitempty"`
 }

@@ -79,7 +79,7 @@ func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bo
 	if !w.wanted(w.held[id]) {
 		return false, nil
 	}
-	v, err := ReadView(ctx, w.Store, id)
+	v, err := live.ReadView(ctx, w.Store, id)
 	if err != nil {
 		return false, err
 	}
@@ -92,7 +92,8 @@ func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bo
 // takeFrom takes over a loop, if one of these hosts has it.
 func (w *Worker) takeFrom(ctx context.Context, dead []string, id string, v *live.View) error {
 	held, err := queue.Hold(ctx, w.Store, id)
-	if err != nil || v == nil && !slices.Contains(dead, held.Host) || !w.wanted(held) {
+	// Of a loop that has not begun, the log says who has it now; a view may be of the host before.
+	if err != nil || (v == nil || !held.Begun) && !slices.Contains(dead, held.Host) || !w.wanted(held) {
 		return err
 	}
 	w.Say("loop %s: host %s gives no sign of life, and the loop is taken over", id, held.Host)
@@ -120,11 +121,12 @@ func (w *Worker) takeFrom(ctx context.Context, dead []string, id string, v *live
 	if err := live.NoteLoop(ctx, w.Store, w.Host, id); err != nil {
 		return err
 	}
-	r := record{Claim: queue.NewClaim(id, w.Host, held.Record), Next: true}
+	r := record{Claim: queue.NewClaim(id, w.Host, held.Record)}
+	r.After = held.Epoch
 	if err := r.write(w.Home); err != nil {
 		return err
 	}
-	held, err = r.TryAgain(ctx, w.Store)
+	held, err = r.Try(ctx, w.Store)
 	if err == nil && !held.Mine(r.Claim) {
 		return remove(w.Home, id)
 	}

@@ -58,14 +58,17 @@ type Worker struct {
 	problems map[string]string // by loop, what keeps it from running
 	refused  map[string]string // by specification, why it waits
 	deaths   map[string]death  // by loop, the last one of a runner
+	// unfitKinds has why starts of a kind were refused: see rememberRefusal.
+	unfitKinds map[string]string
 
 	held   map[string]queue.Holder   // by loop, as it was read first
 	passed map[string]store.Revision // by loop, the beat of a host that has it no more, or where it has ended
 
 	said      map[string]string
 	published Report
-	draining  bool   // by 'ralph pool drain'
-	idle      string // why nothing is claimed; empty if it is
+	absent    map[string]bool // see absentAgents; nil while that is not known
+	draining  bool            // by 'ralph pool drain'
+	idle      string          // why nothing is claimed; empty if it is
 	next      struct{ store, hosts time.Time }
 }
 
@@ -77,7 +80,7 @@ func New(o Options) *Worker {
 	return &Worker{
 		Options: o, reader: queue.Reader{Store: o.Store, Host: o.Host}, beats: newBeats(o.Host), look: make(chan struct{}, 1),
 		tended: map[string]bool{}, problems: map[string]string{}, refused: map[string]string{}, said: map[string]string{},
-		deaths: map[string]death{}, passed: map[string]store.Revision{}, held: map[string]queue.Holder{},
+		deaths: map[string]death{}, unfitKinds: map[string]string{}, passed: map[string]store.Revision{}, held: map[string]queue.Holder{},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,6 +157,22 @@ func TestSecondWorkerIsRefused(t *testing.T) {
 // complete says in the store that a loop has completed, as its mirror does.
 func (w *world) complete(id string) {
 	w.t.Helper()
+	first, err := w.store.Get(w.t.Context(), keys.Chunk(id, 0))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h, _, err := chunk.Decode(first.Value)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h.Number, h.First, h.Last, h.Prev = 1, 1, 1, chunk.Hash(first.Value)
+	value, err := chunk.Encode(h, []byte(`{"type":"loop.ended","data":{"status":"completed"}}`+"\n"))
+	if err == nil {
+		_, err = w.store.PutIfAbsent(w.t.Context(), keys.Chunk(id, 1), value)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	view := &projector.View{}
 	view.Status = event.StatusCompleted
 	cell := live.Cell{Key: keys.View(id)}
@@ -238,6 +255,81 @@ func TestSlotsTakeHighestPriorities(t *testing.T) {
 	got := w.ran()
 	if len(got) != 2 || got[want[0]] != 1 || got[want[1]] != 1 {
 		t.Errorf("%v ran, want %v", got, want)
+	}
+}
+
+// A host without the agent leaves what needs it in the queue, and says so once.
+func TestAbsentAgentLeavesQueueAlone(t *testing.T) {
+	w := newWorld(t, "")
+	if path, err := exec.LookPath("kimi"); err == nil {
+		t.Fatalf("the test needs a known agent that is not here, and there is %s", path)
+	}
+	h := w.host("mill")
+	absent := []*spec.Spec{
+		w.submit("one", func(s *spec.Spec) { s.Start = []string{"--agent=kimi --yolo"} }),
+		w.submit("two", func(s *spec.Spec) { s.Start = []string{"--agent", "kimi"} }),
+	}
+	there := w.submit("three", nil)
+	var said []string
+	o := w.options(h, "mill")
+	o.Say = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	if err := worker.New(o).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := w.ran(); len(got) != 1 || got[there.ID] != 1 {
+		t.Errorf("%v ran", got)
+	}
+	reports, err := worker.Reports(t.Context(), w.store)
+	if err != nil || len(reports) != 1 {
+		t.Fatalf("%+v, %v", reports, err)
+	}
+	for _, sp := range absent {
+		if held, err := queue.Hold(t.Context(), w.store, sp.ID); err != nil || held.Epoch != 0 {
+			t.Errorf("%s: %+v, %v", sp.Name, held, err)
+		}
+		if why := reports[0].Refused[sp.ID]; !strings.HasPrefix(why, "host mill has no program kimi: install it there") {
+			t.Errorf("%s: %q", sp.Name, why)
+		}
+	}
+	if n := strings.Count(strings.Join(said, "\n"), "no program kimi"); n != 1 {
+		t.Errorf("it was said %d times: %q", n, said)
+	}
+	// The person's own settings may say what it is.
+	h.Write(filepath.Join(h.Home, "settings.json"), `{"agents":{"kimi":{"command":"ralph rehearse work.rehearsal","protocol":"rehearsal"}}}`)
+	if err := worker.New(w.options(h, "mill")).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := w.ran(); got[absent[1].ID] != 1 {
+		t.Errorf("%v ran", got)
+	}
+}
+
+// What a host was refused to begin, it does not claim again.
+func TestRefusedKindStaysQueued(t *testing.T) {
+	w := newWorld(t, "")
+	var all []*spec.Spec
+	for i := range 4 {
+		all = append(all, w.submit(fmt.Sprint("task-", i), func(s *spec.Spec) { s.Start = []string{"--set", "nonsense.x=1"} }))
+	}
+	c := &clock{time.Now()}
+	o := w.options(w.host("mill"), "mill")
+	o.Now, o.Slots = func() time.Time { return c.now }, 1
+	one := worker.New(o)
+	for range 4 {
+		if err := one.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		one.Wait()
+		c.now = c.now.Add(time.Minute)
+	}
+	for i, sp := range all {
+		held, err := queue.Hold(t.Context(), w.store, sp.ID)
+		if err != nil || (held.Epoch == 1) != (i == 0) {
+			t.Errorf("%s: %+v, %v", sp.Name, held, err)
+		}
+		if why := one.Refused()[sp.ID]; i > 0 && !strings.Contains(why, "host mill could not begin task-0, of the same repository and options") {
+			t.Errorf("%s: %q", sp.Name, why)
+		}
 	}
 }
 

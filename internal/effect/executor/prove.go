@@ -89,7 +89,7 @@ func (x *Executor) tryGuardrails(ctx context.Context, d event.Decided, p provePl
 		x.deliver(event.ProofTried{On: event.TrialClaimed, Claimed: claimed}, d.Iteration, cause)
 	}
 	return prove.Run(ctx, prove.Config{
-		Dir: x.cfg.Project, Home: x.cfg.Home, ID: x.cfg.ID, Mark: process.OwnMark(x.cfg.ID), Redact: x.redactor(), Start: start, Claimed: claimed,
+		Dir: x.cfg.Project, Home: x.cfg.Home, ID: x.cfg.ID, Mark: process.OwnMark(x.cfg.Home, x.cfg.ID), Redact: x.redactor(), Start: start, Claimed: claimed,
 		Guardrails: x.cfg.Guardrails, Env: x.cfg.Env, Worktree: x.cfg.Worktree, Rules: p.rules, Box: x.cfg.Box, Known: p.known, Done: done,
 		Tried: func(tried event.ProofTried) error {
 			if tried.Mutant != nil {

@@ -2,6 +2,7 @@ package send
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
@@ -18,10 +19,11 @@ func Marks(s registry.Status) []string {
 			id = v.ID
 		}
 	}
-	if id == "" {
+	home, err := registry.Home(os.Getenv)
+	if id == "" || err != nil {
 		return nil
 	}
-	return process.LoopMarks(id)
+	return process.LoopMarks(home, id)
 }
 
 // LeftBy returns the running processes of a loop that has no runner.

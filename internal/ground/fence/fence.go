@@ -34,6 +34,8 @@ type Claim struct {
 	Epoch uint64 `json:"epoch"` // counts the hosts that the loop has had, from 1
 	Host  string `json:"host"`
 	From  string `json:"from"` // the host before
+	// Loop is the loop's ID in the pool; empty for the one of its journal.
+	Loop string `json:"loop,omitempty"`
 }
 
 // WriteClaim says under which epoch this host has the loop. It is durable on return.

@@ -41,10 +41,10 @@ func TestClaimIsReadOrRefused(t *testing.T) {
 	if c, err := ReadClaim(dir); c != nil || err != nil {
 		t.Fatalf("without a file: %+v, %v", c, err)
 	}
-	if err := WriteClaim(dir, Claim{2, "kiln", "mill"}); err != nil {
+	if err := WriteClaim(dir, Claim{Epoch: 2, Host: "kiln", From: "mill"}); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := ReadClaim(dir); err != nil || *c != (Claim{2, "kiln", "mill"}) {
+	if c, err := ReadClaim(dir); err != nil || *c != (Claim{Epoch: 2, Host: "kiln", From: "mill"}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	name := filepath.Join(dir, loopfolder.Pool)

@@ -2,6 +2,8 @@ package process
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -15,11 +17,19 @@ import (
 
 // LoopMarks returns the marks of the processes of a loop with an id: those of its agent, and those
 // of ralph's commands.
-func LoopMarks(id string) []string { return []string{id, OwnMark(id)} }
+func LoopMarks(home, id string) []string { return []string{AgentMark(home, id), OwnMark(home, id)} }
+
+// AgentMark marks the processes of a loop's agent. A loop that moves from one home of ralph to
+// another one of the same user keeps its id, and what ends it in the one must not end it in the
+// other.
+func AgentMark(home, id string) string {
+	sum := sha256.Sum256([]byte(home))
+	return id + "@" + hex.EncodeToString(sum[:4])
+}
 
 // OwnMark marks the guardrails and the version control of a loop. It differs from the agent's mark,
 // because processes with that mark end with the agent.
-func OwnMark(id string) string { return id + ".ralph" }
+func OwnMark(home, id string) string { return AgentMark(home, id) + ".ralph" }
 
 const (
 	// MarkVariable is the environment variable that carries a mark into a process and, by

@@ -66,3 +66,26 @@ func TestSlowScanFindsNoneLeft(t *testing.T) {
 		t.Errorf("found %v, none %v, %v", found.alive, none, err)
 	}
 }
+
+// A loop that has moved is in two homes of one person, with one id: what ends it in the one home
+// finds no process of the other.
+func TestMarksDifferByHome(t *testing.T) {
+	const there, here = "/home/ada/.ralph", "/srv/ralph"
+	spec := actor("sit")
+	spec.Mark = AgentMark(there, mark(t))
+	a := start(t, spec)
+	a.line()
+	marked, err := Marked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for home, want := range map[string]int{there: 1, here: 0} {
+		found := 0
+		for _, mark := range LoopMarks(home, mark(t)) {
+			found += len(marked[mark])
+		}
+		if found != want {
+			t.Errorf("home %s has %d processes of the loop, want %d", home, found, want)
+		}
+	}
+}

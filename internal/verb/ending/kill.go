@@ -68,7 +68,7 @@ func (k *endReport) end(e *cli.Env, s registry.Status, c inbox.Command, wait tim
 		cli.Tell(e.Stderr, "the runner of loop %s cannot be asked: %v", s.Name, err)
 	}
 	cli.Tell(e.Stderr, "the runner of loop %s does not end; killing it", s.Name)
-	return k.force(s, at)
+	return k.force(e.Home, s, at)
 }
 
 // isFree reports whether no runner holds the loop's lock.
@@ -135,12 +135,12 @@ func (k *endReport) noteEnd(s registry.Status, at journal.Position) {
 
 // force ends a runner that does not end when it is asked, and all that it has started. At each step
 // it asks the kernel which process that is: the content of run.lock may be forged.
-func (k *endReport) force(s registry.Status, at journal.Position) error {
+func (k *endReport) force(home string, s registry.Status, at journal.Position) error {
 	k.How = killForced
 	free := func() bool { return isFree(s.Dir) }
 	err := k.terminate(s)
 	if err == nil && !await(free, termWait) {
-		err = k.kill(s)
+		err = k.kill(home, s)
 	}
 	if err != nil && !errors.Is(err, registration.ErrNoHolder) {
 		return fmt.Errorf("kill the runner of loop %s: %w", s.Name, err)
@@ -174,7 +174,7 @@ func (k *endReport) terminate(s registry.Status) error {
 }
 
 // kill kills the process that holds the lock, if it is found, and all that it has started.
-func (k *endReport) kill(s registry.Status) error {
+func (k *endReport) kill(home string, s registry.Status) error {
 	holder, err := registration.Holder(s.Dir)
 	if errors.Is(err, registration.ErrNoHolder) {
 		return nil
@@ -183,7 +183,7 @@ func (k *endReport) kill(s registry.Status) error {
 		return err
 	}
 	if settings, _, err := runner.Frozen(s.Dir); err == nil {
-		runner.LetOutlive(s.ID, settings)
+		runner.LetOutlive(home, s.ID, settings)
 	}
 	strays, err := process.EndTree(context.Background(), holder.PID, holder.Start, leftGrace, send.Marks(s)...)
 	k.PID, k.Processes = holder.PID, len(strays)

@@ -20,7 +20,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
-	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/internal/verb/merging"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -107,15 +106,10 @@ func (r *run) makeBranch(ctx context.Context, name string) (string, error) {
 // verify are the flags that make the commands of tasks.json guardrails, besides those of the
 // settings.
 func (r *run) verify() []string {
-	loaded, err := r.e.Settings(nil, r.project)
-	if err != nil {
-		return nil // the start reports it
+	if text := r.tasks.guardrails(r.e, r.project); text != "" {
+		return []string{"--set", "guardrails=" + text}
 	}
-	text, ok := config.Text(config.Settings{Guardrails: launch.WithVerify(loaded.Settings.Guardrails, r.tasks.Verify)}, "guardrails")
-	if !ok {
-		return nil
-	}
-	return []string{"--set", "guardrails=" + text}
+	return nil
 }
 
 // prompt is the base prompt of a task's loop.
@@ -128,20 +122,20 @@ time. Commit your work when it is done. Do not merge or push it: that is done fo
 
 What the others have found is in %s. Append a line to it, such as "- the parser is in internal/parse", when you find
 something that they need. Never change a line of theirs.
-`, t.Text, r.aboutPlan(), facts)
+`, t.Text, aboutPlan(r.tree, r.Folder), facts)
 }
 
 // aboutPlan is what the prompts of stories say besides: where the plan is, and what the person adds
-// to each prompt.
-func (r *run) aboutPlan() string {
-	if r.Folder != "" {
+// to each prompt. Tasks of a folder have none.
+func aboutPlan(tree, folder string) string {
+	if folder != "" {
 		return ""
 	}
 	about := `
 
 This story is one of a plan. Before you begin, read ralph/prd.md, which says what is to be built, and ralph/progress.txt, its
 section Codebase Patterns first. Leave the files in ralph/ as they are: what is done is recorded for you.`
-	if extra, err := plan.Read(r.tree, plan.Prompt); err == nil && len(bytes.TrimSpace(extra)) > 0 {
+	if extra, err := plan.Read(tree, plan.Prompt); err == nil && len(bytes.TrimSpace(extra)) > 0 {
 		about += "\n\n" + string(bytes.TrimSpace(extra))
 	}
 	return about

@@ -12,8 +12,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/story"
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/verb/launch"
 )
 
 // A Task is what one loop does.
@@ -152,6 +155,20 @@ func (t Tasks) check() error {
 		}
 	}
 	return nil
+}
+
+// guardrails is the setting with the commands of tasks.json besides those of the settings; empty
+// without such commands.
+func (t Tasks) guardrails(e *cli.Env, project string) string {
+	if len(t.Verify) == 0 {
+		return ""
+	}
+	loaded, err := e.Settings(nil, project)
+	if err != nil {
+		return "" // the start reports it
+	}
+	text, _ := config.Text(config.Settings{Guardrails: launch.WithVerify(loaded.Settings.Guardrails, t.Verify)}, "guardrails")
+	return text
 }
 
 // loopOf is the name of a task's loop in a fleet.

@@ -37,7 +37,9 @@ Examples:
 // A row is a schedule as it is listed.
 type row struct {
 	schedule.Schedule
-	Next []time.Time `json:"next"`
+	Name  string      `json:"name"`
+	Next  []time.Time `json:"next"`
+	Error string      `json:"error,omitempty"` // why it fires nothing: no other member is to be relied on
 }
 
 // Run lists.
@@ -53,11 +55,18 @@ func (c *everyListCommand) Run(ctx context.Context) error {
 	}
 	rows := []row{}
 	for _, s := range all {
-		next, err := schedule.Next(ctx, *s.Spec.Every, time.Now(), 3)
-		if err != nil {
-			return err
+		r := row{Schedule: s, Name: s.Name(), Next: []time.Time{}}
+		problem := s.Damaged
+		if problem == nil {
+			r.Next, problem = schedule.Next(ctx, *s.Spec.Every, time.Now(), 3)
 		}
-		rows = append(rows, row{s, next})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if problem != nil {
+			r.Error = problem.Error()
+		}
+		rows = append(rows, r)
 	}
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(rows)
@@ -69,6 +78,10 @@ func (c *everyListCommand) Run(ctx context.Context) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "NAME\tEVERY\tOVERLAP\tNEXT\tLAST\n")
 	for _, r := range rows {
+		if r.Error != "" {
+			fmt.Fprintf(w, "%s\t-\t-\tnever\t%s\n", render.Clean(r.Name), "damaged: "+render.Clean(r.Error))
+			continue
+		}
 		next, last := "never", "-"
 		if len(r.Next) > 0 {
 			next = moment(r.Next[0], r.Next[0].Local())
@@ -100,7 +113,10 @@ func text(r schedule.Run) string {
 	case r.ID != "":
 		said += " " + render.Clean(r.ID)
 	}
-	if r.Missed > 0 {
+	switch {
+	case r.Uncounted():
+		said += fmt.Sprintf(", %d or more missed before", r.Missed)
+	case r.Missed > 0:
 		said += fmt.Sprintf(", %d missed before", r.Missed)
 	}
 	return said

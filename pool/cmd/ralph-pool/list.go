@@ -44,6 +44,9 @@ func (c *listCommand) Run(ctx context.Context) error {
 		return listing.Follow(ctx, h.store, h.host, func(c listing.Change) error { return lines.Encode(c) })
 	}
 	rows, err := listing.Read(ctx, h.store)
+	if err == nil {
+		rows, err = listing.Fleets(ctx, h.store, rows)
+	}
 	if err != nil {
 		return err
 	}
@@ -58,7 +61,15 @@ func (c *listCommand) Run(ctx context.Context) error {
 }
 
 // printRows prints a table, and under a row what a person has to know of it.
-func printRows(rows []listing.Row) error {
+func printRows(all []listing.Row) error {
+	var rows []listing.Row
+	for _, r := range all {
+		rows = append(rows, r)
+		for _, part := range r.Parts {
+			part.Name = "  " + part.Name
+			rows = append(rows, part)
+		}
+	}
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "NAME\tSTATE\tHOST\tEPOCH\tITERATION\tCOST\tID\n")

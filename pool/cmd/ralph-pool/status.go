@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/pool/connect"
+	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
@@ -40,6 +41,7 @@ type state struct {
 	Server   *server `json:"server,omitempty"`
 	Waiting  int     `json:"waiting"`
 	Hosts    []host  `json:"hosts"`
+	Fleets   []whole `json:"fleets,omitempty"`
 	answered time.Time
 }
 
@@ -49,6 +51,13 @@ type server struct {
 	Bytes        uint64  `json:"bytes"`
 	Keys         uint64  `json:"keys"`
 	Milliseconds float64 `json:"milliseconds"` // until it answered
+}
+
+// A whole is a fleet.
+type whole struct {
+	Name  string        `json:"name"`
+	State string        `json:"state"`
+	Parts []fleet.State `json:"parts"`
 }
 
 // A host has no beat if its key holds something else.
@@ -112,7 +121,34 @@ func (st *state) read(ctx context.Context, s store.Store) error {
 	if st.Waiting, err = queue.CountWaiting(ctx, s); err != nil {
 		return err
 	}
+	if err := st.readFleets(ctx, s); err != nil {
+		return err
+	}
 	st.answered = time.Now()
+	return nil
+}
+
+// readFleets reads the fleets, each part from its log.
+func (st *state) readFleets(ctx context.Context, s store.Store) error {
+	fleets, err := fleet.List(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, f := range fleets {
+		one := whole{Name: f.Name, State: fleet.ErrDamaged.Error(), Parts: []fleet.State{}}
+		for _, part := range f.Parts {
+			state, err := fleet.Observe(ctx, s, part.ID, part.Loop)
+			if err != nil {
+				return err
+			}
+			one.Parts = append(one.Parts, state)
+		}
+		if f.Version > 0 {
+			one.Parts = f.Judge(one.Parts)
+			one.State = f.Summary(one.Parts)
+		}
+		st.Fleets = append(st.Fleets, one)
+	}
 	return nil
 }
 
@@ -148,6 +184,18 @@ func (st *state) print() error {
 			continue
 		}
 		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\n", render.Clean(h.Name), max(0, st.answered.Sub(*h.Beat)).Round(time.Second), *h.Loops, *h.Alive)
+	}
+	if len(st.Fleets) > 0 {
+		fmt.Fprint(w, "\nFLEET\tSTATE\n")
+	}
+	for _, f := range st.Fleets {
+		fmt.Fprintf(w, "%s\t%s\n", render.Clean(f.Name), f.State)
+		for _, part := range f.Parts {
+			fmt.Fprintf(w, "  %s\t%s\n", render.Clean(part.Name), part.Phase)
+			if part.Phase == fleet.Failed || part.Phase == fleet.Stopped {
+				fmt.Fprintf(w, "\t  %s\n", render.Clean(part.Why))
+			}
+		}
 	}
 	return w.Flush()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,6 +35,7 @@ type submitCommand struct {
 	Label    []string `help:"That a worker must have; may be repeated."`
 	Budget   float64  `placeholder:"DOLLARS" help:"What the loop may spend."`
 	Account  string   `help:"Whose budget over all hosts the loop's budget is part of: see 'ralph pool account'."`
+	Fleet    string   `placeholder:"NAME" help:"Submit the tasks as a fleet of this name: each begins from the work of those that it depends on, when they have completed. Without a task: the stories of this project's ralph/tasks.json."`
 	Needs    []string `placeholder:"ID" help:"Begin when this other loop of the pool has completed; may be repeated."`
 	Every    string   `placeholder:"EXPRESSION" help:"Submit it again and again, at these times: 'mon-fri 01:00', as for 'ralph every'. The loop's name is that of the schedule."`
 	Timezone string   `default:"UTC" placeholder:"ZONE" help:"With --every: the zone of the times."`
@@ -50,6 +50,7 @@ func (submitCommand) Help() string {
 Examples:
   ralph pool submit -p 'Make the tests of ./parser pass.' -a claude --budget 5
   ralph pool submit tasks/ --priority 7 --label gpu
+  ralph pool submit --fleet demo tasks/ -a claude --account team --budget 5
   ralph pool submit --repository git@git.example.com:team/app.git --branch main fix.md`
 }
 
@@ -60,6 +61,9 @@ func (c *submitCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer h.Close()
+	if c.Fleet != "" {
+		return c.submitFleet(ctx, h)
+	}
 	tasks, err := c.read()
 	if err != nil {
 		return err
@@ -164,7 +168,7 @@ func (c *submitCommand) common(ctx context.Context, tasks []project.Task) (s spe
 	var files []string
 	for _, t := range tasks {
 		if t.Plan && len(c.Tasks) > 0 { // the project of the plan, wherever the person is
-			dir = planFolder(c.Tasks[0])
+			dir = project.PlanFolder(c.Tasks[0])
 		}
 		files = append(files, t.File)
 	}
@@ -187,12 +191,4 @@ func (c *submitCommand) print(submitted []spec.Spec) error {
 func person() string {
 	_, name, _ := strings.Cut(client.Sender("pool"), ":")
 	return name
-}
-
-// planFolder is the project of a plan.
-func planFolder(path string) string {
-	if filepath.Base(path) == "tasks.json" {
-		return filepath.Dir(filepath.Dir(path))
-	}
-	return path
 }
