@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -366,9 +367,15 @@ const fenceMost = 2 * time.Minute
 // fences it: 'ralph pool take' may be about to bring the loop into this folder.
 const ownClaims = 6
 
+// isFenced reports whether the loop has ended in this folder before: then it comes back in another.
+func (l *loop) isFenced() bool {
+	_, err := os.Lstat(filepath.Join(l.dir, "moved.json"))
+	return err == nil
+}
+
 // fence ends the loop here: another host has it.
 func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
-	if step.Host == m.opt.Host && l.fails < ownClaims {
+	if step.Host == m.opt.Host && l.fails < ownClaims && !l.isFenced() {
 		return fmt.Errorf("this host has taken it over again, under epoch %d; it is not in this folder yet", step.Epoch)
 	}
 	ctx, cancel := context.WithTimeout(ctx, fenceMost)
