@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/listing"
@@ -73,6 +74,26 @@ func TestQueueAndLoopsAreSorted(t *testing.T) {
 		"gone|withdrawn by bob@kiln||\nover|state of over|mill|"
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("%s\nwant\n%s", text, want)
+	}
+}
+
+func TestQuestionIsAnsweredFromAnywhere(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	id := submit(t, s, "paint", 0, "kiln", projector.NeedsYou).ID
+	v := &projector.View{}
+	v.NextStep = "'ralph answer paint 2 TEXT' answers question 2"
+	v.Name, v.Questions = "paint", []projector.Question{{Number: 1, AnsweredAt: time.Now()}, {Number: 2, Text: "Which colour?"}}
+	cell := live.Cell{Key: keys.View(id)}
+	if err := cell.Put(t.Context(), s, 1, live.View{Version: 1, Loop: id, Epoch: 3, Host: "kiln", View: v}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := listing.Read(t.Context(), s)
+	if want := "Which colour? ('ralph pool answer paint -q 2 TEXT')"; err != nil || len(rows) != 1 || rows[0].Why != want {
+		t.Errorf("%+v, %v, want %q", rows, err, want)
 	}
 }
 
