@@ -83,7 +83,7 @@ func TestQuestionIsAnsweredFromAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	id := submit(t, s, "paint", 0, "kiln", projector.NeedsYou).ID
+	id := submit(t, s, "paint", 0, "kiln", "").ID
 	v := &projector.View{}
 	v.NextStep = "'ralph answer paint 2 TEXT' answers question 2"
 	v.Name, v.Questions = "paint", []projector.Question{{Number: 1, AnsweredAt: time.Now()}, {Number: 2, Text: "Which colour?"}}
