@@ -18,6 +18,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ralph-loop/ralph/client"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
@@ -241,7 +242,7 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 		tail := l.log.Tail()
 		if p.last > 0 && p.last <= tail.Last {
 			l.sealedPiece(p)
-			if sealed++; sealed >= piecesAtOnce {
+			if sealed++; sealed >= piecesAtOnce || ask && answered { // commands wait for no backlog
 				l.more = true
 				return nil
 			}
@@ -327,7 +328,7 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	}
 	tail := l.log.Tail()
 	tree := tail.Tree
-	if p.iteration && m.opt.Tree != nil {
+	if p.iteration && m.opt.Tree != nil && !l.isPast(p) {
 		if err := m.opt.Tree(ctx, m.store, l.dir, l.id, tail.Next); err != nil {
 			m.say(l, fmt.Sprintf("the files after the iteration are not in the pool: %v", err))
 		} else {
@@ -338,6 +339,13 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 		return err
 	}
 	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
+}
+
+// isPast reports whether an iteration after that of a piece has ended: a tree would have the files of
+// now, and that iteration gets it. So a mirror that is behind makes one tree, and not one for each.
+func (l *loop) isPast(p piece) bool {
+	last, _, err := journal.Last(l.dir, 1)
+	return err == nil && len(last) == 1 && last[0].Iter > p.number+1
 }
 
 // answers reports whether a piece has the receipt of a command from the store.

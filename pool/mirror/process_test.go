@@ -315,7 +315,7 @@ func TestOwnClaimIsNoFence(t *testing.T) {
 
 // The folder of a loop that has come back to this host in another one stays fenced, whatever of the
 // log a new mirror reads.
-func TestFencedFolderIsNotWaitedFor(t *testing.T) {
+func TestFencedFolderNeedsNoWait(t *testing.T) {
 	h := newHost(t)
 	folder := h.loop(h.Repository(agent), "one")
 	id := idOf(t, folder)
