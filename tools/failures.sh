@@ -19,7 +19,7 @@ failure() {
 	[[ $wanted == *" $number "* ]] || return 0
 	printf '\n%s: %s\n' "$number" "$*"
 	if "$@" </dev/null >"$log" 2>&1; then
-		sed -nE 's/^ +[a-z0-9_]+_test\.go:[0-9]+: (.*)/  \1/p' "$log" | cut -c 1-400
+		sed -nE 's/^ +[a-z0-9_]+_test\.go:[0-9]+: (.*)/  \1/p' "$log" | cut -c 1-600 | tail -n 30
 		echo "  $(grep -c -- '--- PASS' "$log") tests and parts of tests passed"
 		grep -q -- '--- PASS' "$log" || failed+=("$number")
 	else

@@ -242,7 +242,8 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 		tail := l.log.Tail()
 		if p.last > 0 && p.last <= tail.Last {
 			l.sealedPiece(p)
-			if sealed++; sealed >= piecesAtOnce || ask && answered { // commands wait for no backlog
+			// Commands wait for no backlog.
+			if sealed++; sealed >= piecesAtOnce || ask && answered || l.woken.Load() {
 				l.more = true
 				return nil
 			}

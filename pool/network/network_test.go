@@ -75,7 +75,7 @@ type looped struct {
 
 // agent notes on which host it works, and when.
 const agent = `
-for i in 1 2 3; do
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	echo "$(cat /proc/sys/kernel/hostname) $(date +%%s%%N) $RALPH_ITERATION" >>%s/$RALPH_LOOP
 	sleep 0.3
 done
@@ -369,7 +369,7 @@ func (s *scene) end() {
 		s.wire.set(h.line, weather{}, weather{})
 	}
 	for _, l := range s.loops {
-		if got := s.command(l, s.hosts[0], "2m"); got != "received" {
+		if got := s.command(l, s.hosts[0], pooltest.Deadline.String()); got != "received" {
 			s.Errorf("the last command of loop %s: %s", l.name, got)
 		}
 		s.hosts[0].must("ralph-pool", "stop", l.name, "--now", "--wait", "2m")
