@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -420,8 +421,8 @@ func (s *scene) judge() {
 	now, log, owner := map[string]string{}, map[string][]string{}, map[string]string{}
 	for _, c := range final {
 		now[c.Key] = c.Hash
-		for line := range strings.Lines(c.Lines) {
-			log[c.Header.Loop] = append(log[c.Header.Loop], line)
+		if c.Header.Last > 0 { // the first chunk has the specification
+			log[c.Header.Loop] = append(log[c.Header.Loop], slices.Collect(strings.Lines(c.Lines))...)
 		}
 		key := fmt.Sprint(c.Header.Loop, " under epoch ", c.Header.Epoch)
 		if owner[key] != "" && owner[key] != c.Header.Host {
