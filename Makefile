@@ -17,6 +17,9 @@ KILLS     ?= 200
 HISTORIES ?= 100
 SOAK     ?= 60
 CUTS     ?= 500
+ROUNDS   ?= 10
+# The numbers of failure tests; all without any.
+ONLY     ?=
 PART     ?= 3
 SEED     ?=
 FUZZTIME ?= 30s
@@ -41,7 +44,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night workers lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -105,7 +108,12 @@ neighbours: ## the tests of each package, or of PKG=./folder, four times at once
 	@GO='$(GO)' tools/neighbours.sh
 
 power: ## CUTS=500 simulated power cuts of the real ralph, and a disk that refuses writes (Linux, root); SEED=n repeats one
-	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
+	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts,-skip TestStorePowerCuts) . -args \
+		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
+
+power-store: CUTS := 100
+power-store: ## CUTS=100 simulated power cuts of the disk of a pool's store: a folder, and that of 'ralph pool serve' (Linux, root)
+	cd tools/power && $(GO) test -count=1 -timeout 60m -v -run TestStorePowerCuts . -args \
 		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
 
 fuzz: ## each fuzz target for FUZZTIME=30s, one after another
@@ -192,6 +200,12 @@ test-containers: ## the sandboxes of podman and docker, with real containers; ne
 
 test-manifests: ## the manifests of 'ralph pool manifest', decoded with the types of Kubernetes (a minute the first time)
 	cd pool/manifest/strict && GOWORK=off $(GO) test -count=1 .
+
+test-network: ## ROUNDS=10 take-overs from hosts that are cut off from the store, on networks that lose packets (Linux, root); SEED=n draws others
+	cd pool && $(GO) test ./network -count=1 -v -timeout 60m -args -network.rounds=$(ROUNDS) $(if $(SEED),-network.seed=$(SEED))
+
+failures: ## the failure tests of a pool with their counts, or ONLY='3 7' of docs/past-one-machine.md (half an hour)
+	@GO='$(GO)' tools/failures.sh $(ONLY)
 
 test-stores: ## each store of a pool with HISTORIES=100 of failing clients, connections and servers; SEED=n begins elsewhere (ten minutes)
 	cd pool/store/s3/versity && GOWORK=off CGO_ENABLED=0 $(GO) build -o ../../../../bin/versitygw github.com/versity/versitygw/cmd/versitygw

@@ -25,7 +25,7 @@ export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ra
 . tools/steps.sh
 
 # The parts, and how many minutes each takes in full.
-parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 sim:15 night:7 stores:15 demo-pool:4 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
+parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 power-store:8 sim:15 night:7 stores:15 network:10 failures:10 demo-pool:4 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
 found=() unfinished=()
 
 # part NAME SECONDS plays a part. Those that could go on for ever end within the time.
@@ -43,10 +43,13 @@ part() {
 	long) step long "$2" make long ;;
 	strength) step strength "$2" make strength PART=1 ;;
 	power) step power "$2" make power CUTS=$(($2 / 2)) SEED="$seed" ;;
+	power-store) step power-store "$2" make power-store CUTS=$(($2 / 8)) SEED="$seed" ;;
 	sim) step sim "$2" make sim SEEDS=$(($2 > 600 ? 10000 : 2000)) FIRST=$((seed * 10000)) ;;
 	night) step night "$2" make night SEEDS=$(($2 > 400 ? 10000 : 2000)) FIRST=$((seed * 10000)) ;;
 	stores) step stores "$2" make test-stores HISTORIES=$(($2 > 600 ? 100 : 20)) SEED="$seed" ;;
 	workers) step workers "$2" make workers LOOPS=$(($2 > 2000 ? 1000 : 200)) KILLS=$(($2 > 2000 ? 200 : 40)) ;;
+	network) step network "$2" make test-network ROUNDS=$(($2 / 60)) SEED="$seed" ;;
+	failures) step failures "$2" make failures ONLY='1 2 4 5 6 8 9 11' ;; # power-store, network and workers are the others
 	demo-pool) step demo-pool "$2" make demo-pool ;;
 	lost) step lost "$2" make lost SEQUENCES=$(($2 > 1200 ? 2000 : $2)) SEED="$seed" ;;
 	durability) step durability "$2" make mutate-durability ;;

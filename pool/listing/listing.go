@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -207,7 +208,7 @@ func loop(ctx context.Context, s store.Store, id string, view []byte) (Row, erro
 		row.Name, row.State, row.Host, row.Epoch, row.View = v.View.Name, v.View.State, v.Host, v.Epoch, v.View
 		row.Iteration, row.MaximumIterations, row.Cost = v.View.Iteration, v.View.MaximumIterations, v.View.Cost
 		row.givenUp = v.GivenUp
-		row.Group, row.Why = cmp.Or(v.View.Group, projector.Working), cmp.Or(v.View.Question, v.View.NextStep)
+		row.Group, row.Why = cmp.Or(v.View.Group, projector.Working), cmp.Or(v.View.Question, asked(v.View), v.View.NextStep)
 	} else if err := row.claimed(ctx, s); err != nil {
 		return row, err
 	}
@@ -222,6 +223,16 @@ func (r Row) reported(reports []worker.Report) Row {
 		}
 	}
 	return r
+}
+
+// asked is what the agent of a loop that works on asks, and how it is answered from any host; empty
+// if something else is to be done. The view says what to enter on the loop's own host.
+func asked(v *projector.View) string {
+	open := v.OpenQuestions()
+	if len(open) == 0 || !strings.HasPrefix(v.NextStep, "'ralph answer ") {
+		return ""
+	}
+	return fmt.Sprintf("%s ('ralph pool answer %s -q %d TEXT')", open[0].Text, v.Name, open[0].Number)
 }
 
 // claimed fills in what the claim says, while no host says more.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/keys"
@@ -133,6 +134,26 @@ func TestFleetIsOneRow(t *testing.T) {
 		"  demo-2: stopped: does not begin: it needs demo-1, which needs demo-0: withdrawn by ada@mill\n"
 	if got := list(); got != want+others {
 		t.Errorf("%s\nwant\n%s", got, want+others)
+	}
+}
+
+func TestQuestionIsAnsweredFromAnywhere(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	id := submit(t, s, "paint", 0, "kiln", "").ID
+	v := &projector.View{}
+	v.NextStep = "'ralph answer paint 2 TEXT' answers question 2"
+	v.Name, v.Questions = "paint", []projector.Question{{Number: 1, AnsweredAt: time.Now()}, {Number: 2, Text: "Which colour?"}}
+	cell := live.Cell{Key: keys.View(id)}
+	if err := cell.Put(t.Context(), s, 1, live.View{Version: 1, Loop: id, Epoch: 3, Host: "kiln", View: v}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := listing.Read(t.Context(), s)
+	if want := "Which colour? ('ralph pool answer paint -q 2 TEXT')"; err != nil || len(rows) != 1 || rows[0].Why != want {
+		t.Errorf("%+v, %v, want %q", rows, err, want)
 	}
 }
 

@@ -16,7 +16,8 @@ type piece struct {
 	text        []byte
 	first, last event.Seq
 	full        bool                 // it has to be sealed, and what follows is another piece
-	iteration   bool                 // it ends with the end of an iteration
+	iteration   bool                 // it ends with the end of an iteration,
+	number      int                  // which is this one
 	ended       bool                 // an iteration, or the loop, ends in it
 	received    map[string]event.Seq // the receipts of commands, by their IDs
 }
@@ -79,7 +80,7 @@ func (p *piece) add(e event.Event) {
 	p.last = e.Seq
 	switch e.Type {
 	case event.TypeIterationEnded:
-		p.ended, p.iteration = true, true
+		p.ended, p.iteration, p.number = true, true, e.Iter
 	case event.TypeLoopEnded:
 		p.ended = true
 	case event.TypeCommandReceived:

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/durable"
@@ -297,7 +299,8 @@ func (m *Mirror) drive(ctx context.Context, l *loop, ask bool) error {
 		tail := l.log.Tail()
 		if len(p.text) > 0 && p.last <= tail.Last {
 			l.sealedPiece(p)
-			if sealed++; sealed >= piecesAtOnce {
+			// Commands wait for no backlog.
+			if sealed++; sealed >= piecesAtOnce || ask && answered || l.woken.Load() {
 				l.more = true
 				return nil
 			}
@@ -389,7 +392,7 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	}
 	tail := l.log.Tail()
 	tree := tail.Tree
-	if p.iteration && m.opt.Tree != nil {
+	if p.iteration && m.opt.Tree != nil && !l.isPast(p) {
 		if err := m.opt.Tree(ctx, m.store, l.dir, l.id, tail.Next); err != nil {
 			m.say(l, fmt.Sprintf("the files after the iteration are not in the pool: %v", err))
 		} else {
@@ -400,6 +403,13 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 		return err
 	}
 	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
+}
+
+// isPast reports whether an iteration after that of a piece has ended: a tree would have the files of
+// now, and that iteration gets it. So a mirror that is behind makes one tree, and not one for each.
+func (l *loop) isPast(p piece) bool {
+	last, _, err := journal.Last(l.dir, 1)
+	return err == nil && len(last) == 1 && last[0].Iter > p.number+1
 }
 
 // answers reports whether a piece has the receipt of a command from the store.
@@ -429,9 +439,15 @@ const fenceMost = 2 * time.Minute
 // fences it: 'ralph pool take' may be about to bring the loop into this folder.
 const ownClaims = 6
 
+// isFenced reports whether the loop has ended in this folder before: then it comes back in another.
+func (l *loop) isFenced() bool {
+	_, err := os.Lstat(filepath.Join(l.dir, "moved.json"))
+	return err == nil
+}
+
 // fence ends the loop here: another host has it.
 func (m *Mirror) fence(ctx context.Context, l *loop, step decide.Step) error {
-	if step.Host == m.opt.Host && l.fails < ownClaims {
+	if step.Host == m.opt.Host && l.fails < ownClaims && !l.isFenced() {
 		return fmt.Errorf("this host has taken it over again, under epoch %d; it is not in this folder yet", step.Epoch)
 	}
 	ctx, cancel := context.WithTimeout(ctx, fenceMost)

@@ -244,6 +244,28 @@ func TestJournalIsMirrored(t *testing.T) {
 	}
 }
 
+// A mirror that begins when four iterations have ended stores the files after the last ones, and
+// delivers a command before it has written all of the backlog.
+func TestBacklogHasNewestFiles(t *testing.T) {
+	h := newHost(t)
+	folder := h.loop(h.Repository(strings.Replace(agent, "= 2", "= 4", 1)), "one")
+	id := idOf(t, folder)
+	if _, err := command.Send(t.Context(), h.store, id, "mill", 1, inbox.Command{Kind: inbox.FollowUp, From: "cli:ada@kiln", Text: "look"}); err != nil {
+		t.Fatal(err)
+	}
+	var before []int // commands in the inbox when a tree is made
+	h.mirror(func(o *mirror.Options) {
+		o.Tree = func(context.Context, store.Store, string, string, uint64) error {
+			got, err := inbox.Dropped(folder)
+			before = append(before, len(got))
+			return err
+		}
+	})
+	if !slices.Equal(before, []int{1, 1}) {
+		t.Errorf("when trees were made, the inbox had %v commands, want 1 for each of two trees", before)
+	}
+}
+
 func TestOnlyMembersAreMirrored(t *testing.T) {
 	h := newHost(t)
 	project := h.Repository(agent)

@@ -320,6 +320,29 @@ func TestOwnClaimIsNoFence(t *testing.T) {
 	h.wantMirrored(folder)
 }
 
+// The folder of a loop that has come back to this host in another one stays fenced, whatever of the
+// log a new mirror reads.
+func TestFencedFolderNeedsNoWait(t *testing.T) {
+	h := newHost(t)
+	folder := h.loop(h.Repository(agent), "one")
+	id := idOf(t, folder)
+	h.mirror()
+	h.takeOver(id, "kiln")
+	h.mirror()
+	tail := h.takeOver(id, "mill")
+	lines := chunk.Header{Version: 1, Loop: id, Number: tail.Next, Epoch: 3, Host: "mill", First: tail.Last + 1, Last: tail.Last + 1, Prev: tail.Prev, Nonce: "n"}
+	stored, err := chunk.Encode(lines, []byte("{}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.store.PutIfAbsent(t.Context(), keys.Chunk(id, tail.Next), stored); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.mirror(); n.Chunks != 0 {
+		t.Errorf("%d chunks were written", n.Chunks)
+	}
+}
+
 // A command reaches a loop that runs, and its receipt is in the log before the store says so.
 func TestLiveLoopIsSteered(t *testing.T) {
 	h := newHost(t)

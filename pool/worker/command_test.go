@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/pool/queue"
-	"github.com/ralph-loop/ralph/registry"
 )
 
 // built is the error of building ralph-pool, beside the ralph of the tests.
@@ -82,10 +81,6 @@ func TestLoopOnAnotherHost(t *testing.T) {
 		t.Fatal(out)
 	}
 	there.Run(there.Dir, "ralph-pool", "trust", submitted[0].Key, "ada")
-	// A mirror watches the registry from its start on if there is one; else it looks each minute.
-	if err := os.MkdirAll(registry.Folder(there.Home), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	mirror := background(t, there, "mirror")
 	worker := background(t, there, "worker", "--once")
 	for _, err := range w.store.Watch(t.Context(), keys.View(submitted[0].ID)) {

@@ -38,6 +38,7 @@ func (d *disk) after() *disk {
 		}
 	}
 	next := newDisk(d.rng)
+	next.keepsNew = d.keepsNew
 	copied := map[*node]*node{d.root: next.root}
 	d.take(d.root, next, copied, bytes)
 	return next

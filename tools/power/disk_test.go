@@ -22,6 +22,10 @@ type disk struct {
 	nodes map[uint64]*node
 	log   []naming // changes of names since the oldest uncertain one
 
+	// keepsNew says that the sync of a file keeps its name as well, if it is new, and those of the
+	// folders above: ext4, XFS and Btrfs do that.
+	keepsNew bool
+
 	plan    plan
 	changes int        // so far
 	of      [kinds]int // operations so far, by kind
@@ -179,8 +183,13 @@ func (s setting) apply(names map[string]*node) {
 
 // keepNames makes the names in a folder certain.
 func (d *disk) keepNames(folder *node) {
+	d.keep(func(s setting) bool { return s.in == folder })
+}
+
+// keep makes changes of names certain that have such a setting.
+func (d *disk) keep(has func(setting) bool) {
 	for i, change := range d.log {
-		if slices.ContainsFunc(change.sets, func(s setting) bool { return s.in == folder }) {
+		if slices.ContainsFunc(change.sets, has) {
 			d.log[i].certain = true
 		}
 	}
@@ -200,6 +209,12 @@ func (n naming) apply() {
 func (d *disk) keepBytes(n *node) {
 	n.base, n.pending = slices.Clone(n.data), nil
 	n.synced = d.path(n)
+	if at := d.root; d.keepsNew && n.synced != "" {
+		for part := range strings.SplitSeq(n.synced, "/") {
+			at = at.names[part]
+			d.keep(func(s setting) bool { return s.to == at })
+		}
+	}
 }
 
 func (d *disk) write(n *node, at int64, data []byte) {

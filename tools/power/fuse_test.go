@@ -26,6 +26,7 @@ func mount(d *disk, at string) (*mounted, error) {
 	m := &mounted{RawFileSystem: fuse.NewDefaultRawFileSystem(), disk: d, lists: map[uint64][]string{}}
 	server, err := fuse.NewServer(m, at, &fuse.MountOptions{
 		DirectMountStrict: true, FsName: "power", Name: "power", DisableXAttrs: true, DisableReadDirPlus: true, MaxWrite: 1 << 20,
+		DisableSplice: true, // it says on stderr that 1 MB is too long for it
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mount at %s: %w", at, err)
@@ -237,6 +238,9 @@ func (m *mounted) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint3
 		m.disk.write(n, int64(in.Offset), data)
 		return 0
 	})
+	if status == fuse.OK && in.Flags&unix.O_DSYNC != 0 { // opened with O_SYNC
+		status = m.in(syncFile, in.NodeId, "", func(n *node) syscall.Errno { m.disk.keepBytes(n); return 0 })
+	}
 	if status != fuse.OK {
 		return 0, status
 	}

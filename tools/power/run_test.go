@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(machineRole) != "" {
 		os.Exit(playMachine())
 	}
+	if known := os.Getenv(clientRole); known != "" {
+		fmt.Fprintln(os.Stderr, playClient(known))
+		os.Exit(1)
+	}
 	flag.Parse()
 	os.Exit(func() int {
 		folder, err := os.MkdirTemp("", "power-")

@@ -47,7 +47,7 @@ func (c *submitCommand) submitFleet(ctx context.Context, h *place) error {
 	begun := time.Now()
 	submitted, err := fleet.Submit(ctx, h.store, c.Fleet, tasks, key, func(n int) {
 		if time.Since(begun) > time.Second {
-			say(fmt.Sprintf("%d of %d are submitted", n, len(tasks)))
+			say("%d of %d are submitted", n, len(tasks))
 			begun = time.Now()
 		}
 	})
