@@ -22,6 +22,9 @@ BENCH    ?= .
 WITHIN   ?= 3m
 # More arguments of tools/mutate, such as -only next_check or -json.
 MUTANTS  ?=
+# The name of the image, and what it has of agents.
+IMAGE    ?= ralph:latest
+AGENTS   ?=
 # The megabytes of the longest journal of 'make interface'.
 JOURNAL  ?= 1024
 # The commit that the files are compared with: where the branch left the main one.
@@ -39,7 +42,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -163,6 +166,9 @@ outside: ## a program outside of the module that uses only the public packages
 pool: ## ralph-pool, the program that lets hosts share loops: bin/ralph-pool, vet and tests
 	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool && $(GO) vet ./... && $(TEST) ./...
 
+image: ## an image for the hosts of a pool: IMAGE=ralph:latest; AGENTS='a folder, or npm packages'; needs podman and apt-get
+	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' VERSION='$(VERSION)' tools/image/build.sh
+
 action: ## the steps of the GitHub action, run by bash as a runner does it
 	cd tools && $(GO) test -count=1 ./action
 
@@ -187,6 +193,9 @@ test-containers: ## the sandboxes of podman and docker, with real containers; ne
 
 test-manifests: ## the manifests of 'ralph pool manifest', decoded with the types of Kubernetes (a minute the first time)
 	cd pool/manifest/strict && GOWORK=off $(GO) test -count=1 .
+
+test-image: ## a loop of a pool in the image, as in a pod: no root, no capabilities, nothing to write on; needs root, podman, runc and apt-get
+	cd pool && $(GO) test -tags containers -run TestImage -count=1 -v -timeout 15m ./cmd/ralph-pool
 
 test-stores: ## each store of a pool with HISTORIES=100 of failing clients, connections and servers; SEED=n begins elsewhere (ten minutes)
 	cd pool/store/s3/versity && GOWORK=off CGO_ENABLED=0 $(GO) build -o ../../../../bin/versitygw github.com/versity/versitygw/cmd/versitygw
