@@ -135,7 +135,7 @@ esac
 	}
 }
 
-// A Secret is mounted as links to files that only its group can read. The container may start twice.
+// A Secret is mounted as links to files that only its group can read. A container may start twice.
 func TestPodReadsItsSecret(t *testing.T) {
 	folder, home := t.TempDir(), filepath.Join(t.TempDir(), "ralph")
 	secret := filepath.Join(folder, "secret")

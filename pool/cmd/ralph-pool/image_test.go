@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/pool/pooltest"
 )
 
-// This test builds the image of 'make image' with an agent, and runs it with podman as a kubelet would
-// run a pod of the manifest: with its command, a root file system that cannot be written, no
+// This test builds the image of 'make image' with an agent, and runs it with podman as a kubelet
+// would run a pod of the manifest: with its command, a root file system that cannot be written, no
 // capabilities, and another user than root. It needs root, podman and runc.
 
 const testImage = "ralph-test:1"
