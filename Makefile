@@ -42,7 +42,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night lost soak power fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -193,6 +193,11 @@ test-containers: ## the sandboxes of podman and docker, with real containers; ne
 
 test-manifests: ## the manifests of 'ralph pool manifest', decoded with the types of Kubernetes (a minute the first time)
 	cd pool/manifest/strict && GOWORK=off $(GO) test -count=1 .
+
+test-kubernetes: ## the manifests on the control plane of a real cluster, with kwok's nodes (five minutes; the first run builds it, 20 more)
+	tools/kubernetes/build.sh
+	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool
+	cd tools/kubernetes && GOWORK=off RALPH_TEST_KUBERNETES="$$(./build.sh -folder)" $(GO) test -count=1 -v -timeout 30m .
 
 test-image: ## a loop of a pool in the image, as in a pod: no root, no capabilities, nothing to write on; needs root, podman, runc and apt-get
 	cd pool && $(GO) test -tags containers -run TestImage -count=1 -v -timeout 15m ./cmd/ralph-pool
