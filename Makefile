@@ -191,8 +191,9 @@ test-agents: ## all tests on the real agents; the first run installs 2 GB into .
 test-containers: ## the sandboxes of podman and docker, with real containers; needs podman, runc and busybox
 	$(GO) test -tags containers -run TestContainers -count=1 -timeout 8m ./internal/effect/sandbox
 
-test-manifests: ## the manifests of 'ralph pool manifest', decoded with the types of Kubernetes (a minute the first time)
+test-manifests: ## the manifests of 'ralph pool manifest', with the types, rules and Job controller of Kubernetes (ten minutes the first time)
 	cd pool/manifest/strict && GOWORK=off $(GO) test -count=1 .
+	cd tools/kubernetes && GOWORK=off CGO_ENABLED=0 $(GO) test -count=1 -vet=off -ldflags='-s -w' ./rules
 
 test-kubernetes: ## the manifests on the control plane of a real cluster, with kwok's nodes (five minutes; the first run builds it, 20 more)
 	tools/kubernetes/build.sh

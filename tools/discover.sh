@@ -25,7 +25,7 @@ export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ra
 . tools/steps.sh
 
 # The parts, and how many minutes each takes in full.
-parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 sim:15 night:7 stores:15 demo-pool:4 image:6 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
+parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 sim:15 night:7 stores:15 demo-pool:4 image:6 manifests:10 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8)
 found=() unfinished=()
 
 # part NAME SECONDS plays a part. Those that could go on for ever end within the time.
@@ -48,6 +48,7 @@ part() {
 	stores) step stores "$2" make test-stores HISTORIES=$(($2 > 600 ? 100 : 20)) SEED="$seed" ;;
 	demo-pool) step demo-pool "$2" make demo-pool ;;
 	image) step image "$2" make test-image ;;
+	manifests) step manifests "$2" make test-manifests ;;
 	lost) step lost "$2" make lost SEQUENCES=$(($2 > 1200 ? 2000 : $2)) SEED="$seed" ;;
 	durability) step durability "$2" make mutate-durability ;;
 	interface) step interface "$2" make interface ;;
