@@ -27,6 +27,9 @@ BENCH    ?= .
 WITHIN   ?= 3m
 # More arguments of tools/mutate, such as -only next_check or -json.
 MUTANTS  ?=
+# The name of the image, and what it has of agents.
+IMAGE    ?= ralph:latest
+AGENTS   ?=
 # The megabytes of the longest journal of 'make interface'.
 JOURNAL  ?= 1024
 # The commit that the files are compared with: where the branch left the main one.
@@ -44,7 +47,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool smoke test-agents test-containers test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -157,7 +160,7 @@ floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
 	@tools/floors.sh bin/bench.txt
 
-discover: ## five hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
+discover: ## five and a half hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
@@ -175,6 +178,9 @@ outside: ## a program outside of the module that uses only the public packages
 
 pool: ## ralph-pool, the program that lets hosts share loops: bin/ralph-pool, vet and tests
 	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool && $(GO) vet ./... && $(TEST) ./...
+
+image: ## an image for the hosts of a pool: IMAGE=ralph:latest; AGENTS='a folder, or npm packages'; needs podman and apt-get
+	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' VERSION='$(VERSION)' tools/image/build.sh
 
 action: ## the steps of the GitHub action, run by bash as a runner does it
 	cd tools && $(GO) test -count=1 ./action
@@ -198,8 +204,17 @@ test-agents: ## all tests on the real agents; the first run installs 2 GB into .
 test-containers: ## the sandboxes of podman and docker, with real containers; needs podman, runc and busybox
 	$(GO) test -tags containers -run TestContainers -count=1 -timeout 8m ./internal/effect/sandbox
 
-test-manifests: ## the manifests of 'ralph pool manifest', decoded with the types of Kubernetes (a minute the first time)
+test-manifests: ## the manifests of 'ralph pool manifest', with the types, rules and Job controller of Kubernetes (ten minutes the first time)
 	cd pool/manifest/strict && GOWORK=off $(GO) test -count=1 .
+	cd tools/kubernetes && GOWORK=off CGO_ENABLED=0 $(GO) test -count=1 -vet=off -ldflags='-s -w' ./rules
+
+test-kubernetes: ## the manifests on the control plane of a real cluster, with kwok's nodes (five minutes; the first run builds it, 20 more)
+	tools/kubernetes/build.sh
+	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool
+	cd tools/kubernetes && GOWORK=off RALPH_TEST_KUBERNETES="$$(./build.sh -folder)" $(GO) test -count=1 -v -timeout 30m .
+
+test-image: ## a loop of a pool in the image, as in a pod: no root, no capabilities, nothing to write on; needs root, podman, runc and apt-get
+	cd pool && $(GO) test -tags containers -run TestImage -count=1 -v -timeout 15m ./cmd/ralph-pool
 
 test-network: ## ROUNDS=10 take-overs from hosts that are cut off from the store, on networks that lose packets (Linux, root); SEED=n draws others
 	cd pool && $(GO) test ./network -count=1 -v -timeout 60m -args -network.rounds=$(ROUNDS) $(if $(SEED),-network.seed=$(SEED))

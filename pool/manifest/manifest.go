@@ -35,6 +35,9 @@ const (
 	agentSecret = "ralph-agent"
 )
 
+// poolFolder is where a pod has the files of the Secret poolSecret.
+const poolFolder = "/etc/ralph-pool"
+
 // Options are those of a manifest.
 type Options struct {
 	Loop      string // the ID of the Job's loop; empty for a Deployment
@@ -188,6 +191,7 @@ func (o *Options) container(slots int, args []string) Object {
 		"env": list{
 			Object{"name": "HOME", "value": "/work/home"},
 			Object{"name": "RALPH_HOME", "value": "/work/ralph"},
+			Object{"name": "RALPH_POD_POOL", "value": poolFolder},
 			Object{"name": "RALPH_POD_DRAIN", "value": strconv.Itoa(drainTime)},
 			Object{"name": "RALPH_POD_LAST", "value": strconv.Itoa(lastTime)},
 			Object{"name": "RALPH_POOL_HOST", "valueFrom": Object{"fieldRef": Object{"fieldPath": "metadata.name"}}},
@@ -204,7 +208,7 @@ func (o *Options) container(slots int, args []string) Object {
 		"volumeMounts": list{
 			Object{"name": "work", "mountPath": "/work"},
 			Object{"name": "tmp", "mountPath": "/tmp"},
-			Object{"name": "pool", "mountPath": "/etc/ralph-pool", "readOnly": true},
+			Object{"name": "pool", "mountPath": poolFolder, "readOnly": true},
 		},
 	}
 }

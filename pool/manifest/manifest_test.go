@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -11,7 +12,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/manifest"
+	"github.com/ralph-loop/ralph/pool/trust"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -121,7 +124,7 @@ esac
 			command := exec.Command("/bin/sh", "pod.sh", "--loop", "L")
 			command.Env = []string{
 				"PATH=" + folder + ":" + os.Getenv("PATH"), "NOTES=" + notes, "HOME=" + folder, "RALPH_HOME=" + filepath.Join(folder, "ralph"),
-				"RALPH_POD_DRAIN=60", "RALPH_POD_LAST=60",
+				"RALPH_POD_DRAIN=60", "RALPH_POD_LAST=60", "RALPH_POD_POOL=" + folder,
 			}
 			out, _ := command.CombinedOutput()
 			got, err := os.ReadFile(notes)
@@ -129,5 +132,35 @@ esac
 				t.Errorf("%q and code %d (%v), want %q and %d:\n%s", got, command.ProcessState.ExitCode(), err, test.want, test.code, out)
 			}
 		})
+	}
+}
+
+// A Secret is mounted as links to files that only its group can read. A container may start twice.
+func TestPodReadsItsSecret(t *testing.T) {
+	folder, home := t.TempDir(), filepath.Join(t.TempDir(), "ralph")
+	secret := filepath.Join(folder, "secret")
+	err := errors.Join(os.MkdirAll(filepath.Join(secret, "..1"), 0o755), os.Symlink("..1", filepath.Join(secret, "..data")))
+	for file, text := range map[string]string{"pool.json": `{"url":"dir:///pool","host":"mill"}`, "pool.trust": strings.Repeat("0a", 32) + " ada\n"} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(secret, "..1", file), []byte(text), 0o440),
+			os.Symlink("..data/"+file, filepath.Join(secret, file)))
+	}
+	err = errors.Join(err, os.WriteFile(filepath.Join(folder, "ralph-pool"), []byte("#!/bin/sh\n"), 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		command := exec.Command("/bin/sh", "pod.sh")
+		command.Env = []string{
+			"PATH=" + folder + ":" + os.Getenv("PATH"), "HOME=" + folder, "RALPH_HOME=" + home, "RALPH_POD_LAST=60", "RALPH_POD_POOL=" + secret,
+		}
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if p, err := connect.Load(home); err != nil || p.URL != "dir:///pool" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if keys, err := trust.Trusted(home); err != nil || len(keys) != 1 {
+			t.Errorf("%v, %v", keys, err)
+		}
 	}
 }

@@ -2,9 +2,10 @@
 # is files, locks and processes, so neither may live without the other.
 set -u
 mkdir -p "$HOME" "$RALPH_HOME"
-for file in pool.json pool.trust; do
-	[ ! -e "/etc/ralph-pool/$file" ] || ln -sf "/etc/ralph-pool/$file" "$RALPH_HOME/$file"
-done
+# The files of a Secret are links. ralph follows none out of its home for pool.json, so this one is
+# copied. A key that is added to pool.trust counts in pods that run.
+[ ! -e "$RALPH_POD_POOL/pool.json" ] || cp -f "$RALPH_POD_POOL/pool.json" "$RALPH_HOME/pool.json"
+[ ! -e "$RALPH_POD_POOL/pool.trust" ] || ln -sf "$RALPH_POD_POOL/pool.trust" "$RALPH_HOME/pool.trust"
 
 # A mirror that dies is started again: it goes on where the store says that it was.
 mirror() {
