@@ -1,6 +1,7 @@
 package gaming
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 
@@ -145,9 +146,9 @@ func (s *source) isAssertion(at int) bool { return s.asserts(s.lines[at].bare) }
 func (s *source) asserts(bare string) bool {
 	for _, at := range calledName.FindAllStringSubmatchIndex(bare, -1) {
 		name := bare[at[2]:at[3]]
-		if can, ok := s.helpers[name]; can {
+		if h := s.helpers[name]; h != nil && h.fails {
 			return true
-		} else if ok && !strings.HasSuffix(bare[:at[2]], ".") {
+		} else if h != nil && !strings.HasSuffix(bare[:at[2]], ".") {
 			bare = bare[:at[2]] + strings.Repeat(" ", len(name)) + bare[at[3]:]
 		}
 	}
@@ -247,6 +248,17 @@ func (c *testCase) words() map[string]bool {
 	words := map[string]bool{}
 	for i := c.from; i < c.to; i++ {
 		wordsOf(c.lines[i].code, words)
+	}
+	return words
+}
+
+// subjects are the names in the test, and what of the program its helpers mention.
+func (c *testCase) subjects() map[string]bool {
+	words := c.words()
+	for i := c.from; i < c.to; i++ {
+		for _, h := range c.helpersIn(c.lines[i].bare) {
+			maps.Copy(words, h.mentions)
+		}
 	}
 	return words
 }
