@@ -42,14 +42,15 @@ func (f *finder) vacuousTests() {
 			}
 		}
 	}
-	bodies := map[string]bool{}
+	bodies, known := map[string]bool{}, map[string]bool{}
 	for _, c := range f.before {
-		bodies[c.key()+"\n"+c.code()] = true
+		bodies[c.key()+"\n"+c.code()], known[c.key()] = true, true
 	}
 	program := definedNames(f.claimed)
 	used := f.filesUsing(program)
 	changed, asserts, types := false, 0, 0
 	var first *testCase
+	f.deadTests(known)
 	for _, c := range f.now {
 		if bodies[c.key()+"\n"+c.code()] {
 			continue
@@ -71,7 +72,8 @@ func (f *finder) vacuousTests() {
 			}
 			f.add(event.FactTestsVacuous, c.source, i, false, text)
 		}
-		f.mocks(c, before)
+		f.mocks(c, before, program)
+		f.onlySubstitutes(c)
 		f.sameTwice(c, before)
 		for _, i := range c.asserts {
 			if asserts++; c.isOfType(i) {
@@ -83,6 +85,23 @@ func (f *finder) vacuousTests() {
 	f.helpers(before)
 	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
 		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
+	}
+}
+
+// deadTests says that most of the new tests say nothing of the program: one may be a mistake.
+func (f *finder) deadTests(known map[string]bool) {
+	var dead []*testCase
+	all := 0
+	for _, c := range f.now {
+		if known[c.key()] {
+			continue
+		}
+		if all++; c.skipped != "" && c.always || len(c.asserts) == 0 && len(c.empty) > 0 {
+			dead = append(dead, c)
+		}
+	}
+	if len(dead) > 1 && 2*len(dead) >= all {
+		f.add(event.FactTestsVacuous, dead[0].source, dead[0].from, true, fmt.Sprintf("%d of %d new tests do not run, or cannot fail", len(dead), all))
 	}
 }
 
@@ -169,14 +188,41 @@ func (c *testCase) vacuous(at int) string {
 		if m := shellBoth.FindStringSubmatch(l.code); m != nil && m[1] == m[3] && m[2] == m[4] {
 			return "this is always true: " + shown
 		}
-	case alwaysTrue.MatchString(l.bare) || tautology.MatchString(l.bare):
+	case alwaysTrue.MatchString(l.bare) || tautology.MatchString(l.bare) || neverLess.MatchString(l.bare):
 		return "this is always true: " + shown
+	case equalsItself(l.code):
+		return "this compares a thing with itself: " + shown
 	case c.isAssertion(at) || strings.HasPrefix(strings.TrimSpace(l.code), "if "):
 		if a, b := sides(l.code); a != "" && a == b {
 			return "this compares a thing with itself: " + shown
 		}
 	}
 	return ""
+}
+
+var (
+	// neverLess is a size that is compared with what no size is below.
+	neverLess = regexp.MustCompile(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
+	equalCall = regexp.MustCompile(`\b(?:bytes|slices|maps|reflect|cmp|strings)\.(?:Equal|DeepEqual|EqualFold|Compare)\(`)
+	equalPair = regexp.MustCompile(`([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)`)
+)
+
+// equalsItself reports whether a property returns that something is equal to itself.
+func equalsItself(code string) bool {
+	if !strings.HasPrefix(strings.TrimSpace(code), "return ") {
+		return false
+	}
+	for _, at := range equalCall.FindAllStringIndex(code, -1) {
+		if args := arguments(code[at[1]:]); len(args) > 1 && normal(args[0]) == normal(args[1]) {
+			return true
+		}
+	}
+	for _, m := range equalPair.FindAllStringSubmatch(code, -1) {
+		if m[1] == m[2] {
+			return true
+		}
+	}
+	return false
 }
 
 // comparesOutput reports whether a check compares the output of a command that is not yet at its
@@ -248,7 +294,7 @@ func (c *testCase) swallows(at int) int {
 	}
 	if background {
 		for j := c.from; j < c.to; j++ {
-			if waits.MatchString(c.lines[j].bare) {
+			if (j < at || j >= end) && waits.MatchString(c.lines[j].bare) && !c.goesOn(j) {
 				return at
 			}
 		}
@@ -267,6 +313,25 @@ func (c *testCase) swallows(at int) int {
 		}
 	}
 	return end
+}
+
+// goesOn reports whether a line is a case of a select of Go that does not wait for it, in no loop.
+func (c *testCase) goesOn(at int) bool {
+	l := c.lines[at]
+	if l.indent != c.lines[c.next(c.from)].indent || !strings.HasPrefix(strings.TrimSpace(l.bare), "case ") {
+		return false
+	}
+	for i := at + 1; i < c.to; i++ {
+		if c.lines[i].indent == l.indent {
+			switch strings.TrimSpace(c.lines[i].bare) {
+			case "default:":
+				return true
+			case "}":
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // assigned is a line that gives a name the result of an expression.
@@ -328,7 +393,7 @@ var (
 
 var (
 	goroutine = regexp.MustCompile(`^\s*go func\(`)
-	waits     = regexp.MustCompile(`\.Wait\(|<-|\bselect\b|time\.Sleep|synctest|\.Join\(`)
+	waits     = regexp.MustCompile(`\.Wait\(|<-|time\.Sleep|synctest|\.Join\(`)
 )
 
 // patched puts a substitute in place of a function of a module.
@@ -341,7 +406,7 @@ func callOf(bare, name string) bool {
 }
 
 // mocks finds assertions on what a substitute was made to return.
-func (f *finder) mocks(c *testCase, before map[string]bool) {
+func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 	mocks, replaced := map[string]bool{}, ""
 	for i := c.marks; i < c.to; i++ {
 		l := c.lines[i]
@@ -350,7 +415,7 @@ func (f *finder) mocks(c *testCase, before map[string]bool) {
 			continue
 		}
 		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
-			f.add(event.FactTestsVacuous, c.source, i, false, "this calls what a substitute is in place of: "+brief(l.code))
+			f.add(event.FactTestsVacuous, c.source, i, c.callsOnly(lastName(replaced), program), "this calls what a substitute is in place of: "+brief(l.code))
 		}
 		if m := mocked.FindStringSubmatch(l.bare); m != nil {
 			mocks[m[1]] = true
@@ -364,5 +429,52 @@ func (f *finder) mocks(c *testCase, before map[string]bool) {
 				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+brief(l.code))
 			}
 		}
+	}
+}
+
+// lastName is that of a function without its module.
+func lastName(name string) string {
+	return strings.Trim(name[strings.LastIndexAny(name, ".,")+1:], ` "'`)
+}
+
+// callsOnly reports whether a test calls one function of the program and no other.
+func (c *testCase) callsOnly(name string, program map[string]bool) bool {
+	for i := c.from + 1; i < c.to; i++ {
+		for _, m := range calledName.FindAllStringSubmatch(c.lines[i].bare, -1) {
+			if m[1] != name && program[m[1]] && !strings.HasSuffix(m[1], "Error") {
+				return false
+			}
+		}
+	}
+	return program[name]
+}
+
+var (
+	madeToReturn = regexp.MustCompile(`\b(?:return_value|side_effect)\s*=\s*([^=].*)`)
+	wasCalled    = regexp.MustCompile(`\.(?:called|call_count|await_count)\b|\.assert_(?:called|called_once|not_called|awaited|awaited_once)\(\s*\)`)
+	isTrue       = regexp.MustCompile(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
+)
+
+// onlySubstitutes finds a test whose assertions all are that substitutes were called, or compare
+// with what they were made to return.
+func (f *finder) onlySubstitutes(c *testCase) {
+	given, called := map[string]bool{}, 0
+	for i := c.marks; i < c.to; i++ {
+		if m := madeToReturn.FindStringSubmatch(c.lines[i].code); m != nil {
+			given[normal(arguments(m[1])[0])] = true
+		}
+	}
+	for _, i := range c.asserts {
+		code := c.lines[i].code
+		a, b := sides(code)
+		switch {
+		case wasCalled.MatchString(code):
+			called++
+		case !given[a] && !given[b] && !(given["True"] && isTrue.MatchString(code)):
+			return
+		}
+	}
+	if called > 0 {
+		f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s asks only whether substitutes were called, and what they were made to return", c.title()))
 	}
 }
