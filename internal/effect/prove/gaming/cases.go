@@ -3,6 +3,7 @@ package gaming
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
@@ -15,7 +16,8 @@ type testCase struct {
 	from, to int // its lines: the first is its header
 	marks    int // the first line of its decorators
 	asserts  []int
-	rows     []int // of the tables in it
+	rows     []int // of the tables in it, and of those that it mentions
+	beside   []int // the lines of the latter
 	empty    []int // lines with assertions that cannot fail, or with what hides a failure
 	dead     map[int]bool
 	// condition is the one under which the test is skipped.
@@ -65,13 +67,14 @@ func casesOf(files []*source) (all []*testCase) {
 		if s.class != fileclass.Test && s.inFile >= len(s.lines) {
 			continue
 		}
-		cases := s.cases()
+		cases, tables := s.cases(), s.tablesBeside()
 		if len(cases) == 0 && s.class == fileclass.Test && isScript(s) && checks(s) {
 			cases = []*testCase{{source: s, name: s.path, to: len(s.lines)}}
 		}
 		why, at := s.skipsAll()
 		for _, c := range cases[:min(len(cases), mostCases)] {
 			c.count()
+			c.useTables(tables)
 			if c.skipped, c.skipAt, c.always = why, at, why != ""; why == "" {
 				c.skip()
 			}
@@ -79,6 +82,39 @@ func casesOf(files []*source) (all []*testCase) {
 		all = append(all, s.only(cases[:min(len(cases), mostCases)])...)
 	}
 	return all[:min(len(all), mostOfAll)]
+}
+
+// tablesBeside returns the lines of the tables of a file that are in no function, by their names.
+func (s *source) tablesBeside() map[string][]int {
+	tables := map[string][]int{}
+	for i, l := range s.lines {
+		m := tableName.FindStringSubmatch(l.bare)
+		if l.indent != 0 || m == nil || len(m[1]) < 2 || !s.isTest(i) {
+			continue
+		}
+		for j := i; j < s.blockEnd(i); j++ {
+			if s.lines[j].indent >= 0 {
+				tables[m[1]] = append(tables[m[1]], j)
+			}
+		}
+	}
+	return tables
+}
+
+// useTables adds the rows of the tables that the test mentions.
+func (c *testCase) useTables(tables map[string][]int) {
+	if len(tables) == 0 || c.name == c.path {
+		return
+	}
+	for w := range c.words() {
+		for _, i := range tables[w] {
+			c.beside = append(c.beside, i)
+			if tableRow.MatchString(c.lines[i].code) {
+				c.rows = append(c.rows, i)
+			}
+		}
+	}
+	slices.Sort(c.rows)
 }
 
 // isScript reports whether a file checks by its exit status, without functions that are tests.

@@ -221,7 +221,7 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	hides := f.red && !f.aboutRemoved(was)
 	if is.skipped != "" && was.skipped == "" {
 		text := fmt.Sprintf("the test %s %s", is.title(), is.skipped)
-		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && is.always, text)
+		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && (is.always || otherPlatform.MatchString(is.path)), text)
 		if is.always {
 			return
 		}
@@ -423,6 +423,9 @@ func (c *testCase) values(to map[string]bool) {
 		if (i > c.from || c.name == c.path) && !c.dead[i] {
 			addValues(c.lines[i].code, to)
 		}
+	}
+	for _, i := range c.beside {
+		addValues(c.lines[i].code, to)
 	}
 }
 

@@ -13,6 +13,7 @@ var (
 	coroutine = regexp.MustCompile(`^\s*async\s+def\b`)
 	awaits    = regexp.MustCompile(`\b(?:asyncio_mode|anyio_mode|trio_mode)\b|\bmark\.(?:asyncio|anyio|trio|twisted|tornado)\b|\bpytest_pyfunc_call\b|\b(?:gen_test|inlineCallbacks|async_test)\b`)
 	plainCase = regexp.MustCompile(`^\s*class\s+\w+\(\s*(?:unittest\.)?TestCase\s*\)`)
+	bareClass = regexp.MustCompile(`^\s*class\s+(\w+)\s*(?:\(\s*(?:object)?\s*\))?\s*:`)
 	yields    = regexp.MustCompile(`\byield\b`)
 	// otherPlatform is in the name of a file of Go that is built on few machines.
 	otherPlatform = regexp.MustCompile(`_(?:windows|plan9|js|wasip1|wasm|aix|solaris|illumos|android|ios|dragonfly)(?:_\w+)?_test\.go$`)
@@ -52,6 +53,8 @@ func (f *finder) neverRun(files []*source, cases []*testCase) {
 		case !collected[c.source]:
 			why = "is in a file that no runner collects"
 		case c.ext != ".py":
+		case c.inNoCase(files, commands):
+			why = "is in a class that no runner collects"
 		case c.notAwaited(how.String()):
 			why = "is a coroutine that nobody awaits"
 		case c.generates():
@@ -61,6 +64,8 @@ func (f *finder) neverRun(files []*source, cases []*testCase) {
 		}
 		if why != "" {
 			c.skipped, c.skipAt, c.always = why, c.from, true
+		} else if c.skipped == "" && otherPlatform.MatchString(c.path) {
+			c.skipped, c.skipAt = "is in a file for another platform", c.from
 		}
 	}
 }
@@ -73,6 +78,17 @@ func (c *testCase) inClass() string {
 		}
 	}
 	return "\n" + c.name
+}
+
+// inNoCase reports whether a test is in a class that is neither a case itself nor part of one.
+func (c *testCase) inNoCase(files []*source, commands string) bool {
+	class := strings.Split(c.inClass(), "\n")
+	m := bareClass.FindStringSubmatch(class[1])
+	if len(class) == 2 || m == nil || strings.Contains(commands, "pytest") && strings.HasPrefix(m[1], "Test") || !runners[1].command.MatchString(commands) {
+		return false
+	}
+	inherits := regexp.MustCompile(`\bclass\s+\w+\(.*\b` + m[1] + `\b|\b` + m[1] + `\(\)|,\s*` + m[1] + `\b`)
+	return !slices.ContainsFunc(files, func(s *source) bool { return inherits.MatchString(s.text) })
 }
 
 // notAwaited reports whether a test is a coroutine in a class, or of a project, that awaits none.
