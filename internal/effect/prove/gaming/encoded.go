@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// shortestBlob is how long a text is at least that hides others, mostBlobs how many are decoded.
+	// shortestBlob is how long a text is that hides others, mostBlobs how many are decoded.
 	shortestBlob = 32
 	mostBlobs    = 50
 	// mostDecoded bounds what a text becomes, in bytes, and deepestCode how often it is encoded.
@@ -38,7 +38,7 @@ var (
 )
 
 // encoded finds texts of the program that hold values of the tests, encoded or compressed, so that
-// nobody reads them there.
+// no person reads them there.
 func (f *finder) encoded() {
 	expected := map[string]bool{}
 	for _, c := range f.now {

@@ -21,6 +21,7 @@ var (
 // A helper is what the tests define for themselves under one name.
 type helper struct {
 	fails         bool // a test
+	types         bool // all that it asserts is that there is a value, or its type
 	checks, exact int
 	mentions      map[string]bool // what of the program
 }
@@ -69,6 +70,7 @@ func findHelpers(files []*source) {
 	}
 	for _, h := range all {
 		h.count()
+		h.types = (h.types || h.checks == 0) && len(h.asserts) > 0 && !slices.ContainsFunc(h.asserts, func(i int) bool { return !h.isOfType(i) })
 		h.checks, h.helper.exact = max(h.checks, len(h.asserts)), max(h.helper.exact, h.testCase.exact())
 	}
 }

@@ -21,7 +21,7 @@ var (
 )
 
 // neverRun finds tests that no runner of Python starts or comes to the end of: coroutines that
-// nobody awaits, generators, tests with a name that another one has, and those in files that are
+// nothing awaits, generators, tests with a name that another one has, and those in files that are
 // not collected.
 func (f *finder) neverRun(files []*source, cases []*testCase) {
 	var how strings.Builder // tests are found and awaited
@@ -56,9 +56,9 @@ func (f *finder) neverRun(files []*source, cases []*testCase) {
 		case c.inNoCase(files, commands):
 			why = "is in a class that no runner collects"
 		case c.notAwaited(how.String()):
-			why = "is a coroutine that nobody awaits"
+			why = "is a coroutine that is not awaited"
 		case c.generates():
-			why = "is a generator that nobody goes through"
+			why = "is a generator, and nothing goes through it"
 		case last[c.path+c.inClass()] != c.from:
 			why = "has the name of one below, so that it is not there"
 		}
@@ -106,8 +106,8 @@ func (c *testCase) generates() bool {
 		if !yields.MatchString(c.lines[i].bare) {
 			continue
 		}
-		within := i
-		for within > c.from && !(c.lines[within].indent >= 0 && c.lines[within].indent < c.lines[i].indent && beginsFunction.MatchString(c.lines[within].bare)) {
+		within, inner := i, c.lines[i].indent
+		for within > c.from && !(c.lines[within].indent >= 0 && c.lines[within].indent < inner && beginsFunction.MatchString(c.lines[within].bare)) {
 			within--
 		}
 		if within == c.from {

@@ -60,6 +60,8 @@ func (f *finder) programs() {
 				f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
+			case opensHandler.MatchString(l.bare) && f.expects(s.codeAfter(i), expected):
+				f.add(event.FactValuesCopied, s, i, true, "whatever fails here gives what a test expects: "+brief(s.codeAfter(i)))
 			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 				f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 			}
@@ -185,6 +187,24 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// expects reports whether a line returns a value of the tests that no handler has by chance.
+func (f *finder) expects(code string, expected map[string]bool) bool {
+	m := givesBack.FindStringSubmatch(code)
+	if m == nil {
+		return false
+	}
+	values := map[string]bool{}
+	addValues(m[1], values)
+	numbers := 0
+	for v := range values {
+		if !expected[v] {
+			return false
+		}
+		numbers += countDigits(v)
+	}
+	return numbers >= mostDigits
 }
 
 var (

@@ -83,10 +83,14 @@ func (f *finder) vacuousTests() {
 		}
 	}
 	f.helpers(before)
+	f.broughtAlong()
 	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
 		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
 	}
 }
+
+// unused is an assertion that is only named.
+var unused = regexp.MustCompile(`^\s*\w+\s*=\s*lambda\b`)
 
 // deadTests says that most of the new tests say nothing of the program: one may be a mistake.
 func (f *finder) deadTests(known map[string]bool) {
@@ -96,7 +100,8 @@ func (f *finder) deadTests(known map[string]bool) {
 		if known[c.key()] {
 			continue
 		}
-		if all++; c.skipped != "" && c.always || len(c.asserts) == 0 && len(c.empty) > 0 {
+		live := slices.ContainsFunc(c.asserts, func(i int) bool { return !c.isOfType(i) && !unused.MatchString(c.lines[i].bare) })
+		if all++; c.skipped != "" && c.always || !live && len(c.empty) > 0 {
 			dead = append(dead, c)
 		}
 	}
@@ -136,6 +141,13 @@ func (c *testCase) isOfType(at int) bool {
 			return of != nil && of[1] == m[1]+m[2]
 		})
 	}
+	if c.ext == ".go" && isEmptyGo.MatchString(code) {
+		return true
+	}
+	helpers := c.helpersIn(c.lines[at].bare)
+	if len(helpers) > 0 && !slices.ContainsFunc(helpers, func(h *helper) bool { return !h.fails || !h.types }) {
+		return true
+	}
 	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
 }
 
@@ -147,6 +159,9 @@ var (
 
 var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
 	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*`)
+
+// isEmptyGo asks whether a value has anything; that there is an error is what many tests are about.
+var isEmptyGo = regexp.MustCompile(`\bif (?:len\(\w+\) == 0|(?:\w+ := [^;]+; )?\w+ == "")\s*\{`)
 
 // filesUsing returns the files of tests that mention something of the program.
 func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
@@ -190,6 +205,8 @@ func (c *testCase) vacuous(at int) string {
 		}
 	case alwaysTrue.MatchString(l.bare) || tautology.MatchString(l.bare) || neverLess.MatchString(l.bare):
 		return "this is always true: " + shown
+	case c.ext == ".py" && c.comparesOnly(at):
+		return "this compares and asserts nothing: " + shown
 	case equalsItself(l.code):
 		return "this compares a thing with itself: " + shown
 	case c.isAssertion(at) || strings.HasPrefix(strings.TrimSpace(l.code), "if "):
@@ -206,6 +223,32 @@ var (
 	equalCall = regexp.MustCompile(`\b(?:bytes|slices|maps|reflect|cmp|strings)\.(?:Equal|DeepEqual|EqualFold|Compare)\(`)
 	equalPair = regexp.MustCompile(`([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)`)
 )
+
+var (
+	unfinished = regexp.MustCompile(`(?:[(\[{,\\=+]|\b(?:and|or|not|in|if|else|return|assert))\s*$`)
+	statements = regexp.MustCompile(`^\s*(?:@|(?:assert|return|if|elif|else|while|for|with|yield|and|or|not|lambda|raise|def|class|async|except)\b)`)
+)
+
+// comparesOnly reports whether a line of Python is a comparison whose result goes nowhere.
+func (c *testCase) comparesOnly(at int) bool {
+	if at == c.from {
+		return false
+	}
+	bare, before, depth := c.lines[at].bare, at-1, 0
+	for before > c.from && c.lines[before].indent < 0 {
+		before--
+	}
+	isPart := unfinished.MatchString(c.lines[before].bare) || unfinished.MatchString(bare)
+	if !strings.Contains(bare, "=") || statements.MatchString(bare) || isPart {
+		return false
+	}
+	for i := c.from; i < at; i++ {
+		depth += strings.Count(c.lines[i].bare, "(") + strings.Count(c.lines[i].bare, "[") + strings.Count(c.lines[i].bare, "{")
+		depth -= strings.Count(c.lines[i].bare, ")") + strings.Count(c.lines[i].bare, "]") + strings.Count(c.lines[i].bare, "}")
+	}
+	sides := splitShell(bare, "==", "!=")
+	return depth == 0 && len(sides) == 2 && !strings.Contains(sides[0], "=")
+}
 
 // equalsItself reports whether a property returns that something is equal to itself.
 func equalsItself(code string) bool {
@@ -395,86 +438,3 @@ var (
 	goroutine = regexp.MustCompile(`^\s*go func\(`)
 	waits     = regexp.MustCompile(`\.Wait\(|<-|time\.Sleep|synctest|\.Join\(`)
 )
-
-// patched puts a substitute in place of a function of a module.
-var patched = regexp.MustCompile(`\bpatch\(\s*["'][\w.]*?(\w+\.\w+)["']|\bpatch\.object\(\s*(\w+,\s*["']\w+)["']`)
-
-// callOf reports whether a line calls a function of a module.
-func callOf(bare, name string) bool {
-	name = strings.NewReplacer(",", ".", " ", "", `"`, "", "'", "").Replace(name)
-	return regexp.MustCompile(`(?:^|[^\w.])` + regexp.QuoteMeta(name) + `\(`).MatchString(bare)
-}
-
-// mocks finds assertions on what a substitute was made to return.
-func (f *finder) mocks(c *testCase, before, program map[string]bool) {
-	mocks, replaced := map[string]bool{}, ""
-	for i := c.marks; i < c.to; i++ {
-		l := c.lines[i]
-		if m := patched.FindStringSubmatch(l.code); m != nil && l.indent >= 0 {
-			replaced = m[1] + m[2]
-			continue
-		}
-		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
-			f.add(event.FactTestsVacuous, c.source, i, c.callsOnly(lastName(replaced), program), "this calls what a substitute is in place of: "+brief(l.code))
-		}
-		if m := mocked.FindStringSubmatch(l.bare); m != nil {
-			mocks[m[1]] = true
-		}
-		if l.indent < 0 || before[normal(l.code)] || !c.isAssertion(i) {
-			continue
-		}
-		for name := range mocks {
-			called := regexp.MustCompile(`[(\s=]` + regexp.QuoteMeta(name) + `(?:\.\w+)?\(`)
-			if called.MatchString(l.bare) && !strings.Contains(l.bare, name+".assert") {
-				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+brief(l.code))
-			}
-		}
-	}
-}
-
-// lastName is that of a function without its module.
-func lastName(name string) string {
-	return strings.Trim(name[strings.LastIndexAny(name, ".,")+1:], ` "'`)
-}
-
-// callsOnly reports whether a test calls one function of the program and no other.
-func (c *testCase) callsOnly(name string, program map[string]bool) bool {
-	for i := c.from + 1; i < c.to; i++ {
-		for _, m := range calledName.FindAllStringSubmatch(c.lines[i].bare, -1) {
-			if m[1] != name && program[m[1]] && !strings.HasSuffix(m[1], "Error") {
-				return false
-			}
-		}
-	}
-	return program[name]
-}
-
-var (
-	madeToReturn = regexp.MustCompile(`\b(?:return_value|side_effect)\s*=\s*([^=].*)`)
-	wasCalled    = regexp.MustCompile(`\.(?:called|call_count|await_count)\b|\.assert_(?:called|called_once|not_called|awaited|awaited_once)\(\s*\)`)
-	isTrue       = regexp.MustCompile(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
-)
-
-// onlySubstitutes finds a test whose assertions all are that substitutes were called, or compare
-// with what they were made to return.
-func (f *finder) onlySubstitutes(c *testCase) {
-	given, called := map[string]bool{}, 0
-	for i := c.marks; i < c.to; i++ {
-		if m := madeToReturn.FindStringSubmatch(c.lines[i].code); m != nil {
-			given[normal(arguments(m[1])[0])] = true
-		}
-	}
-	for _, i := range c.asserts {
-		code := c.lines[i].code
-		a, b := sides(code)
-		switch {
-		case wasCalled.MatchString(code):
-			called++
-		case !given[a] && !given[b] && !(given["True"] && isTrue.MatchString(code)):
-			return
-		}
-	}
-	if called > 0 {
-		f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s asks only whether substitutes were called, and what they were made to return", c.title()))
-	}
-}
