@@ -25,6 +25,7 @@ type testCase struct {
 	skipped   string // why it does not run, if so
 	skipAt    int
 	always    bool // that does not depend on where it runs
+	never     bool // no runner starts it, or comes to its end
 }
 
 // A dialect is how tests look in a language.

@@ -63,7 +63,7 @@ func (f *finder) neverRun(files []*source, cases []*testCase) {
 			why = "has the name of one below, so that it is not there"
 		}
 		if why != "" {
-			c.skipped, c.skipAt, c.always = why, c.from, true
+			c.skipped, c.skipAt, c.always, c.never = why, c.from, true, true
 		} else if c.skipped == "" && otherPlatform.MatchString(c.path) {
 			c.skipped, c.skipAt = "is in a file for another platform", c.from
 		}
@@ -93,7 +93,8 @@ func (c *testCase) inNoCase(files []*source, commands string) bool {
 
 // notAwaited reports whether a test is a coroutine in a class, or of a project, that awaits none.
 func (c *testCase) notAwaited(how string) bool {
-	if !coroutine.MatchString(c.lines[c.from].bare) || awaits.MatchString(how) || awaits.MatchString(c.text) {
+	isDecorated := c.marks < c.from // by what may await it
+	if isDecorated || !coroutine.MatchString(c.lines[c.from].bare) || awaits.MatchString(how) || awaits.MatchString(c.text) {
 		return false
 	}
 	class := strings.Split(c.inClass(), "\n")

@@ -101,7 +101,7 @@ func (f *finder) deadTests(known map[string]bool) {
 			continue
 		}
 		live := slices.ContainsFunc(c.asserts, func(i int) bool { return !c.isOfType(i) && !unused.MatchString(c.lines[i].bare) })
-		if all++; c.skipped != "" && c.always || !live && len(c.empty) > 0 {
+		if all++; c.never || !live && len(c.empty) > 0 {
 			dead = append(dead, c)
 		}
 	}
