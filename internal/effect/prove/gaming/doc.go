@@ -35,8 +35,8 @@
 // All other facts are for a person to read, and for policy.Grade to compare with what the mutants
 // say.
 //
-// A call of a helper of the tests is an assertion where the helper has one, whatever its name is; it
-// counts as those that the helper has. A table beside the tests counts where a test mentions it.
+// A call of a helper of the tests is an assertion where the helper has one, whatever its name is,
+// and counts as those that it has. A table beside the tests counts where a test mentions it.
 //
 // # Guarantees
 //
