@@ -1,7 +1,9 @@
 package gaming
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
@@ -14,7 +16,8 @@ type testCase struct {
 	from, to int // its lines: the first is its header
 	marks    int // the first line of its decorators
 	asserts  []int
-	rows     []int // of the tables in it
+	rows     []int // of the tables in it, and of those that it mentions
+	beside   []int // the lines of the latter
 	empty    []int // lines with assertions that cannot fail, or with what hides a failure
 	dead     map[int]bool
 	// condition is the one under which the test is skipped.
@@ -22,6 +25,7 @@ type testCase struct {
 	skipped   string // why it does not run, if so
 	skipAt    int
 	always    bool // that does not depend on where it runs
+	never     bool // no runner starts it, or comes to its end
 }
 
 // A dialect is how tests look in a language.
@@ -64,13 +68,14 @@ func casesOf(files []*source) (all []*testCase) {
 		if s.class != fileclass.Test && s.inFile >= len(s.lines) {
 			continue
 		}
-		cases := s.cases()
+		cases, tables := s.cases(), s.tablesBeside()
 		if len(cases) == 0 && s.class == fileclass.Test && isScript(s) && checks(s) {
 			cases = []*testCase{{source: s, name: s.path, to: len(s.lines)}}
 		}
 		why, at := s.skipsAll()
 		for _, c := range cases[:min(len(cases), mostCases)] {
 			c.count()
+			c.useTables(tables)
 			if c.skipped, c.skipAt, c.always = why, at, why != ""; why == "" {
 				c.skip()
 			}
@@ -78,6 +83,39 @@ func casesOf(files []*source) (all []*testCase) {
 		all = append(all, s.only(cases[:min(len(cases), mostCases)])...)
 	}
 	return all[:min(len(all), mostOfAll)]
+}
+
+// tablesBeside returns the lines of the tables of a file that are in no function, by their names.
+func (s *source) tablesBeside() map[string][]int {
+	tables := map[string][]int{}
+	for i, l := range s.lines {
+		m := tableName.FindStringSubmatch(l.bare)
+		if l.indent != 0 || m == nil || len(m[1]) < 2 || !s.isTest(i) {
+			continue
+		}
+		for j := i; j < s.blockEnd(i); j++ {
+			if s.lines[j].indent >= 0 {
+				tables[m[1]] = append(tables[m[1]], j)
+			}
+		}
+	}
+	return tables
+}
+
+// useTables adds the rows of the tables that the test mentions.
+func (c *testCase) useTables(tables map[string][]int) {
+	if len(tables) == 0 || c.name == c.path {
+		return
+	}
+	for w := range c.words() {
+		for _, i := range tables[w] {
+			c.beside = append(c.beside, i)
+			if tableRow.MatchString(c.lines[i].code) {
+				c.rows = append(c.rows, i)
+			}
+		}
+	}
+	slices.Sort(c.rows)
 }
 
 // isScript reports whether a file checks by its exit status, without functions that are tests.
@@ -145,9 +183,9 @@ func (s *source) isAssertion(at int) bool { return s.asserts(s.lines[at].bare) }
 func (s *source) asserts(bare string) bool {
 	for _, at := range calledName.FindAllStringSubmatchIndex(bare, -1) {
 		name := bare[at[2]:at[3]]
-		if can, ok := s.helpers[name]; can {
+		if h := s.helpers[name]; h != nil && h.fails {
 			return true
-		} else if ok && !strings.HasSuffix(bare[:at[2]], ".") {
+		} else if h != nil && !strings.HasSuffix(bare[:at[2]], ".") {
 			bare = bare[:at[2]] + strings.Repeat(" ", len(name)) + bare[at[3]:]
 		}
 	}
@@ -247,6 +285,17 @@ func (c *testCase) words() map[string]bool {
 	words := map[string]bool{}
 	for i := c.from; i < c.to; i++ {
 		wordsOf(c.lines[i].code, words)
+	}
+	return words
+}
+
+// subjects are the names in the test, and what of the program its helpers mention.
+func (c *testCase) subjects() map[string]bool {
+	words := c.words()
+	for i := c.from; i < c.to; i++ {
+		for _, h := range c.helpersIn(c.lines[i].bare) {
+			maps.Copy(words, h.mentions)
+		}
 	}
 	return words
 }

@@ -149,23 +149,36 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 		if c.skipped != "" && c.always || len(c.asserts) == 0 {
 			continue
 		}
-		words, values := c.words(), map[string]bool{}
+		words, values := c.subjects(), map[string]bool{}
 		words[""] = true
 		c.values(values)
+		checks, exact := c.weight()
 		for w := range words {
 			if w == "" || names[w] {
 				sum := all[w]
-				sum.checks += c.checksThat()
+				sum.checks += checks
 				if sum.values == nil {
 					sum.values = map[string]bool{}
 				}
 				maps.Copy(sum.values, values)
-				sum.exact += max(c.exact(), min(len(c.rows), c.checksThat()))
+				sum.exact += exact
 				all[w] = sum
 			}
 		}
 	}
 	return all
+}
+
+// weight is how many checks the test makes, and how many of them are of a whole value. A call of a
+// helper is the checks that the helper makes.
+func (c *testCase) weight() (checks, exact int) {
+	checks, exact = c.checksThat(), c.exact()
+	for _, i := range c.asserts {
+		for _, h := range c.helpersIn(c.lines[i].bare) {
+			checks, exact = checks+max(h.checks-1, 0), exact+h.exact
+		}
+	}
+	return checks, max(exact, min(len(c.rows), checks))
 }
 
 // coveredLess reports whether something that a test checks, and that the program still has, is
@@ -175,7 +188,7 @@ func (f *finder) coveredLess(was *testCase) bool {
 		return false
 	}
 	about := []string{}
-	for w := range was.words() {
+	for w := range was.subjects() {
 		if _, ok := f.weightBefore[w]; ok {
 			about = append(about, w)
 		}
@@ -208,7 +221,7 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	hides := f.red && !f.aboutRemoved(was)
 	if is.skipped != "" && was.skipped == "" {
 		text := fmt.Sprintf("the test %s %s", is.title(), is.skipped)
-		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && is.always, text)
+		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && (is.always || otherPlatform.MatchString(is.path)), text)
 		if is.always {
 			return
 		}
@@ -410,6 +423,9 @@ func (c *testCase) values(to map[string]bool) {
 		if (i > c.from || c.name == c.path) && !c.dead[i] {
 			addValues(c.lines[i].code, to)
 		}
+	}
+	for _, i := range c.beside {
+		addValues(c.lines[i].code, to)
 	}
 }
 

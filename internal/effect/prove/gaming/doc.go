@@ -19,20 +19,24 @@
 //   - Data of the tests that is gone, or assertions that compare less of a value, when the tests of
 //     the start are red in the same way.
 //   - Tests that compare no value, helpers that hide the failures of the tests given to them, and
-//     limits of comparisons that grew beyond any correction.
+//     limits of comparisons that grew beyond any correction. Also several new tests that never run
+//     or cannot fail, when they are half of all, and tests of which a substitute is the subject.
 //   - A command that cannot fail, when the loop made it so or no other guardrail is left.
 //   - Values of the tests in the program, when nearly all entries of the table are tested and they
 //     look computed: numbers from numbers, texts from texts with the same letters, several inputs,
 //     digests, inputs that are told apart by their length. A new file of data is such a table.
-//     Also texts that a test expects for inputs with the same letters and digits.
-//   - A program that asks whether it is under test, when it then has a value that a test expects,
-//     that ends with 0 whatever happened, or whose values are equal to all others.
+//     Also texts that a test expects for inputs with the same letters and digits, values in encoded
+//     or compressed texts, phrases that are all of a table, and what a handler of all errors gives.
+//   - A program that asks whether it is under test, when it then has a value that a test expects or
+//     makes another one of its parameters, that ends with 0 whatever happened, or whose values are
+//     equal to all others.
 //   - An exit status that is set, or assertions that are replaced.
 //
 // All other facts are for a person to read, and for policy.Grade to compare with what the mutants
 // say.
 //
-// A call of a helper of the tests is an assertion where the helper has one, whatever its name is.
+// A call of a helper of the tests is an assertion where the helper has one, whatever its name is,
+// and counts as those that it has. A table beside the tests counts where a test mentions it.
 //
 // # Guarantees
 //

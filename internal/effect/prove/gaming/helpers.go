@@ -18,16 +18,23 @@ var (
 	calledName     = regexp.MustCompile(`\b([A-Za-z_]\w*)(?:<[^()]*>)?\(`)
 )
 
+// A helper is what the tests define for themselves under one name.
+type helper struct {
+	fails         bool // a test
+	types         bool // all that it asserts is that there is a value, or its type
+	checks, exact int
+	mentions      map[string]bool // what of the program
+}
+
 // findHelpers finds the functions that the tests define for themselves, and whether they can fail a
 // test: whatever the name of a helper says, it is an assertion where it has one.
 func findHelpers(files []*source) {
-	type helper struct {
-		*source
-		name     string
-		from, to int
+	type function struct {
+		testCase
+		*helper
 	}
-	var all []helper
-	can := map[string]bool{}
+	var all []function
+	byName := map[string]*helper{}
 	for _, s := range files {
 		header := dialects[s.ext].header
 		if header == nil || header == shellCase.header || len(all) > mostOfAll {
@@ -38,21 +45,44 @@ func findHelpers(files []*source) {
 				continue
 			}
 			if name := nameIn(helperFunction, l.bare); name != "" {
-				all = append(all, helper{s, name, i, s.blockEnd(i)})
-				can[name] = false
+				if byName[name] == nil {
+					byName[name] = &helper{mentions: map[string]bool{}}
+				}
+				all = append(all, function{testCase{source: s, name: name, from: i, to: s.blockEnd(i)}, byName[name]})
 			}
 		}
 	}
 	for _, s := range files {
-		s.helpers = can
+		s.helpers = byName
 	}
+	program := definedNames(files)
 	for range deepestHelper {
 		for _, h := range all {
-			for i := h.from; i < h.to && !can[h.name]; i++ {
-				can[h.name] = h.lines[i].indent >= 0 && h.isAssertion(i)
+			for i := h.from; i < h.to && !h.fails; i++ {
+				h.fails = h.lines[i].indent >= 0 && h.isAssertion(i)
+			}
+			for w := range h.subjects() {
+				if program[w] {
+					h.mentions[w] = true
+				}
 			}
 		}
 	}
+	for _, h := range all {
+		h.count()
+		h.types = (h.types || h.checks == 0) && len(h.asserts) > 0 && !slices.ContainsFunc(h.asserts, func(i int) bool { return !h.isOfType(i) })
+		h.checks, h.helper.exact = max(h.checks, len(h.asserts)), max(h.helper.exact, h.testCase.exact())
+	}
+}
+
+// helpersIn returns the helpers that a line calls.
+func (s *source) helpersIn(bare string) (found []*helper) {
+	for _, m := range calledName.FindAllStringSubmatch(bare, -1) {
+		if h := s.helpers[m[1]]; h != nil {
+			found = append(found, h)
+		}
+	}
+	return found
 }
 
 // helpers finds new code beside the tests that skips them, that hides their failures, or that

@@ -39,6 +39,7 @@ func (f *finder) programs() {
 			}
 		}
 	}
+	aware := f.awareNames()
 	for _, s := range f.claimed {
 		if s.class != fileclass.Program {
 			continue
@@ -49,16 +50,18 @@ func (f *finder) programs() {
 				continue
 			}
 			shown := brief(l.code)
-			asks := asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
+			asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
 			switch {
 			case asks:
-				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
+				f.add(event.FactTestAware, s, i, f.answers(s, i, expected) || s.computes(i), "the program asks whether it is under test: "+shown)
 			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
 				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
 			case s.ignoresOther(i) || f.ignoresItself(s, i):
 				f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
 			case f.readsTests(s, i):
 				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
+			case opensHandler.MatchString(l.bare) && f.expects(s.codeAfter(i), expected):
+				f.add(event.FactValuesCopied, s, i, true, "whatever fails here gives what a test expects: "+brief(s.codeAfter(i)))
 			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 				f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 			}
@@ -107,11 +110,26 @@ func (s *source) ignoresOther(at int) bool {
 	words := map[string]bool{}
 	_, rest, _ := strings.Cut(s.lines[at].bare, ")")
 	wordsOf(rest, words)
+	looked := map[string]bool{m[1]: true}
 	for i := at + 1; i < s.blockEnd(at); i++ {
 		wordsOf(s.lines[i].code, words)
+		if named := assigned.FindStringSubmatch(s.lines[i].bare); named != nil && mentions(named[2], looked) {
+			looked[named[1]] = true
+		}
+		if gives := givesBack.FindStringSubmatch(s.lines[i].bare); gives != nil {
+			alternatives := splitShell(gives[1], " or ", "||")
+			if len(alternatives) > 1 && slices.ContainsFunc(alternatives, func(a string) bool { return !mentions(a, looked) }) {
+				return true
+			}
+		}
 	}
 	// A comparison that is not there for this type is an error, or not answered.
 	return !words[m[1]] && !words["NotImplemented"] && !words["NotImplementedError"] && !words["throw"] && !words["raise"] && !words["panic"]
+}
+
+// mentions reports whether code has one of some names.
+func mentions(code string, names map[string]bool) bool {
+	return slices.ContainsFunc(word.FindAllString(code, -1), func(w string) bool { return names[w] })
 }
 
 // codeAfter returns the next line with code.
@@ -166,6 +184,91 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 			if fromTable.MatchString(value) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// expects reports whether a line returns a value of the tests that no handler has by chance.
+func (f *finder) expects(code string, expected map[string]bool) bool {
+	m := givesBack.FindStringSubmatch(code)
+	if m == nil {
+		return false
+	}
+	values := map[string]bool{}
+	addValues(m[1], values)
+	numbers := 0
+	for v := range values {
+		if !expected[v] {
+			return false
+		}
+		numbers += countDigits(v)
+	}
+	return numbers >= mostDigits
+}
+
+var (
+	isNamed    = regexp.MustCompile(`^\s*(?:(?:export|const|let|var|final|static)\s+)*([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?:?=[^=]|\b(?:def|func|function)\s+([A-Za-z_]\w*)\s*\(`)
+	branches   = `\b(?:if|elif|unless)\b.*\b(?:%[1]s)\b|\b(?:%[1]s)\b(?:\(\))?\s*(?:\?|&&)`
+	parameters = regexp.MustCompile(`\b(?:def|func|function)\b\s*(?:\([^)]*\)\s*)?\w*\s*\(([^)]*)\)`)
+	givesBack  = regexp.MustCompile(`\breturn\s+(\S.*)`)
+	substitute = regexp.MustCompile(`(?i)fake|mock|stub|dummy|memory|noop|null|silent|^(?:new\s+|&)?[A-Z]\w*[({]|^New[A-Z]`)
+)
+
+// awareNames matches a branch on a name of the program that says whether it is under test; nil if
+// there is no such name.
+func (f *finder) awareNames() *regexp.Regexp {
+	var names []string
+	for _, s := range f.claimed {
+		for i, l := range s.lines {
+			if l.indent < 0 || !s.isProgram(i) || !asksForTests.MatchString(l.code) {
+				continue
+			}
+			for at := i; at >= max(i-1, 0); at-- { // or the function that returns it
+				m := isNamed.FindStringSubmatch(s.lines[at].bare)
+				if m != nil && (at == i || m[2] != "" && givesBack.MatchString(l.bare)) && len(names) < mostTables {
+					names = append(names, regexp.QuoteMeta(m[1]+m[2]))
+					break
+				}
+			}
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return regexp.MustCompile(fmt.Sprintf(branches, strings.Join(names, "|")))
+}
+
+// computes reports whether a branch on a line gives back what it makes of the parameters of its
+// function: nothing that only prepares a test does.
+func (s *source) computes(at int) bool {
+	header := at - 1
+	for header >= 0 && (s.lines[header].indent < 0 || s.lines[header].indent >= s.lines[at].indent || !parameters.MatchString(s.lines[header].bare)) {
+		header--
+	}
+	if header < 0 {
+		return false
+	}
+	given, used, gives := map[string]bool{}, map[string]bool{}, false
+	wordsOf(parameters.FindStringSubmatch(s.lines[header].bare)[1], given)
+	delete(given, "self")
+	for i := at; i < s.blockEnd(at); i++ {
+		m := givesBack.FindStringSubmatch(s.lines[i].bare)
+		switch {
+		case i > at:
+			wordsOf(s.lines[i].bare, used)
+		case m != nil: // without its condition
+			value, _, _ := strings.Cut(m[1], " if ")
+			wordsOf(value[strings.Index(value, "?")+1:], used)
+		}
+		if m != nil && substitute.MatchString(m[1]) {
+			return false
+		}
+		gives = gives || m != nil
+	}
+	for w := range given {
+		if gives && used[w] {
+			return true
 		}
 	}
 	return false

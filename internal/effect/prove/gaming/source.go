@@ -21,8 +21,8 @@ type source struct {
 	class     fileclass.Class
 	text      string
 	lines     []line
-	inFile    int             // the first line of the tests in a file of the program
-	helpers   map[string]bool // see findHelpers
+	inFile    int // the first line of the tests in a file of the program
+	helpers   map[string]*helper
 }
 
 // A line is without its comment.

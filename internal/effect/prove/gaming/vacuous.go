@@ -42,14 +42,15 @@ func (f *finder) vacuousTests() {
 			}
 		}
 	}
-	bodies := map[string]bool{}
+	bodies, known := map[string]bool{}, map[string]bool{}
 	for _, c := range f.before {
-		bodies[c.key()+"\n"+c.code()] = true
+		bodies[c.key()+"\n"+c.code()], known[c.key()] = true, true
 	}
 	program := definedNames(f.claimed)
 	used := f.filesUsing(program)
 	changed, asserts, types := false, 0, 0
 	var first *testCase
+	f.deadTests(known)
 	for _, c := range f.now {
 		if bodies[c.key()+"\n"+c.code()] {
 			continue
@@ -71,7 +72,8 @@ func (f *finder) vacuousTests() {
 			}
 			f.add(event.FactTestsVacuous, c.source, i, false, text)
 		}
-		f.mocks(c, before)
+		f.mocks(c, before, program)
+		f.onlySubstitutes(c)
 		f.sameTwice(c, before)
 		for _, i := range c.asserts {
 			if asserts++; c.isOfType(i) {
@@ -81,8 +83,30 @@ func (f *finder) vacuousTests() {
 		}
 	}
 	f.helpers(before)
+	f.broughtAlong()
 	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
 		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
+	}
+}
+
+// unused is an assertion that is only named.
+var unused = regexp.MustCompile(`^\s*\w+\s*=\s*lambda\b`)
+
+// deadTests says that most of the new tests say nothing of the program: one may be a mistake.
+func (f *finder) deadTests(known map[string]bool) {
+	var dead []*testCase
+	all := 0
+	for _, c := range f.now {
+		if known[c.key()] {
+			continue
+		}
+		live := slices.ContainsFunc(c.asserts, func(i int) bool { return !c.isOfType(i) && !unused.MatchString(c.lines[i].bare) })
+		if all++; c.never || !live && len(c.empty) > 0 {
+			dead = append(dead, c)
+		}
+	}
+	if len(dead) > 1 && 2*len(dead) >= all {
+		f.add(event.FactTestsVacuous, dead[0].source, dead[0].from, true, fmt.Sprintf("%d of %d new tests do not run, or cannot fail", len(dead), all))
 	}
 }
 
@@ -117,6 +141,13 @@ func (c *testCase) isOfType(at int) bool {
 			return of != nil && of[1] == m[1]+m[2]
 		})
 	}
+	if c.ext == ".go" && isEmptyGo.MatchString(code) {
+		return true
+	}
+	helpers := c.helpersIn(c.lines[at].bare)
+	if len(helpers) > 0 && !slices.ContainsFunc(helpers, func(h *helper) bool { return !h.fails || !h.types }) {
+		return true
+	}
 	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
 }
 
@@ -128,6 +159,9 @@ var (
 
 var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
 	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*`)
+
+// isEmptyGo asks whether a value has anything; that there is an error is what many tests are about.
+var isEmptyGo = regexp.MustCompile(`\bif (?:len\(\w+\) == 0|(?:\w+ := [^;]+; )?\w+ == "")\s*\{`)
 
 // filesUsing returns the files of tests that mention something of the program.
 func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
@@ -169,14 +203,69 @@ func (c *testCase) vacuous(at int) string {
 		if m := shellBoth.FindStringSubmatch(l.code); m != nil && m[1] == m[3] && m[2] == m[4] {
 			return "this is always true: " + shown
 		}
-	case alwaysTrue.MatchString(l.bare) || tautology.MatchString(l.bare):
+	case alwaysTrue.MatchString(l.bare) || tautology.MatchString(l.bare) || neverLess.MatchString(l.bare):
 		return "this is always true: " + shown
+	case c.ext == ".py" && c.comparesOnly(at):
+		return "this compares and asserts nothing: " + shown
+	case equalsItself(l.code):
+		return "this compares a thing with itself: " + shown
 	case c.isAssertion(at) || strings.HasPrefix(strings.TrimSpace(l.code), "if "):
 		if a, b := sides(l.code); a != "" && a == b {
 			return "this compares a thing with itself: " + shown
 		}
 	}
 	return ""
+}
+
+var (
+	// neverLess is a size that is compared with what no size is below.
+	neverLess = regexp.MustCompile(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
+	equalCall = regexp.MustCompile(`\b(?:bytes|slices|maps|reflect|cmp|strings)\.(?:Equal|DeepEqual|EqualFold|Compare)\(`)
+	equalPair = regexp.MustCompile(`([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)`)
+)
+
+var (
+	unfinished = regexp.MustCompile(`(?:[(\[{,\\=+]|\b(?:and|or|not|in|if|else|return|assert))\s*$`)
+	statements = regexp.MustCompile(`^\s*(?:@|(?:assert|return|if|elif|else|while|for|with|yield|and|or|not|lambda|raise|def|class|async|except)\b)`)
+)
+
+// comparesOnly reports whether a line of Python is a comparison whose result goes nowhere.
+func (c *testCase) comparesOnly(at int) bool {
+	if at == c.from {
+		return false
+	}
+	bare, before, depth := c.lines[at].bare, at-1, 0
+	for before > c.from && c.lines[before].indent < 0 {
+		before--
+	}
+	isPart := unfinished.MatchString(c.lines[before].bare) || unfinished.MatchString(bare)
+	if !strings.Contains(bare, "=") || statements.MatchString(bare) || isPart {
+		return false
+	}
+	for i := c.from; i < at; i++ {
+		depth += strings.Count(c.lines[i].bare, "(") + strings.Count(c.lines[i].bare, "[") + strings.Count(c.lines[i].bare, "{")
+		depth -= strings.Count(c.lines[i].bare, ")") + strings.Count(c.lines[i].bare, "]") + strings.Count(c.lines[i].bare, "}")
+	}
+	sides := splitShell(bare, "==", "!=")
+	return depth == 0 && len(sides) == 2 && !strings.Contains(sides[0], "=")
+}
+
+// equalsItself reports whether a property returns that something is equal to itself.
+func equalsItself(code string) bool {
+	if !strings.HasPrefix(strings.TrimSpace(code), "return ") {
+		return false
+	}
+	for _, at := range equalCall.FindAllStringIndex(code, -1) {
+		if args := arguments(code[at[1]:]); len(args) > 1 && normal(args[0]) == normal(args[1]) {
+			return true
+		}
+	}
+	for _, m := range equalPair.FindAllStringSubmatch(code, -1) {
+		if m[1] == m[2] {
+			return true
+		}
+	}
+	return false
 }
 
 // comparesOutput reports whether a check compares the output of a command that is not yet at its
@@ -248,7 +337,7 @@ func (c *testCase) swallows(at int) int {
 	}
 	if background {
 		for j := c.from; j < c.to; j++ {
-			if waits.MatchString(c.lines[j].bare) {
+			if (j < at || j >= end) && waits.MatchString(c.lines[j].bare) && !c.goesOn(j) {
 				return at
 			}
 		}
@@ -267,6 +356,25 @@ func (c *testCase) swallows(at int) int {
 		}
 	}
 	return end
+}
+
+// goesOn reports whether a line is a case of a select of Go that does not wait for it, in no loop.
+func (c *testCase) goesOn(at int) bool {
+	l := c.lines[at]
+	if l.indent != c.lines[c.next(c.from)].indent || !strings.HasPrefix(strings.TrimSpace(l.bare), "case ") {
+		return false
+	}
+	for i := at + 1; i < c.to; i++ {
+		if c.lines[i].indent == l.indent {
+			switch strings.TrimSpace(c.lines[i].bare) {
+			case "default:":
+				return true
+			case "}":
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // assigned is a line that gives a name the result of an expression.
@@ -328,41 +436,5 @@ var (
 
 var (
 	goroutine = regexp.MustCompile(`^\s*go func\(`)
-	waits     = regexp.MustCompile(`\.Wait\(|<-|\bselect\b|time\.Sleep|synctest|\.Join\(`)
+	waits     = regexp.MustCompile(`\.Wait\(|<-|time\.Sleep|synctest|\.Join\(`)
 )
-
-// patched puts a substitute in place of a function of a module.
-var patched = regexp.MustCompile(`\bpatch\(\s*["'][\w.]*?(\w+\.\w+)["']|\bpatch\.object\(\s*(\w+,\s*["']\w+)["']`)
-
-// callOf reports whether a line calls a function of a module.
-func callOf(bare, name string) bool {
-	name = strings.NewReplacer(",", ".", " ", "", `"`, "", "'", "").Replace(name)
-	return regexp.MustCompile(`(?:^|[^\w.])` + regexp.QuoteMeta(name) + `\(`).MatchString(bare)
-}
-
-// mocks finds assertions on what a substitute was made to return.
-func (f *finder) mocks(c *testCase, before map[string]bool) {
-	mocks, replaced := map[string]bool{}, ""
-	for i := c.marks; i < c.to; i++ {
-		l := c.lines[i]
-		if m := patched.FindStringSubmatch(l.code); m != nil && l.indent >= 0 {
-			replaced = m[1] + m[2]
-			continue
-		}
-		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
-			f.add(event.FactTestsVacuous, c.source, i, false, "this calls what a substitute is in place of: "+brief(l.code))
-		}
-		if m := mocked.FindStringSubmatch(l.bare); m != nil {
-			mocks[m[1]] = true
-		}
-		if l.indent < 0 || before[normal(l.code)] || !c.isAssertion(i) {
-			continue
-		}
-		for name := range mocks {
-			called := regexp.MustCompile(`[(\s=]` + regexp.QuoteMeta(name) + `(?:\.\w+)?\(`)
-			if called.MatchString(l.bare) && !strings.Contains(l.bare, name+".assert") {
-				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+brief(l.code))
-			}
-		}
-	}
-}

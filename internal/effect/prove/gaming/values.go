@@ -20,6 +20,8 @@ const (
 	mostEntries = 2000
 	// nearby is how many lines a value in a test may be before the one that it is compared with.
 	nearby = 2
+	// mostPhrases is how many inputs of a program may all be in the tests by chance.
+	mostPhrases = 4
 	// nextEntry is how many lines there may be between the entries of one table.
 	nextEntry = 4
 )
@@ -49,6 +51,7 @@ var (
 	mapEntry  = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
 	jsEntry   = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
 	rowEntry  = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
+	dataRow   = regexp.MustCompile(`^\s*([^,;\t=:{\[]*[^,;\t=:{\[\s])\s*(?:[,;\t=]|:\s)\s*([^,;\t]*[^,;\t\s])\s*$`)
 	keyEntry  = regexp.MustCompile(`^\s*\w+\[\s*(` + values + `)\s*\]\s*=\s*(` + values + `)\s*;?\s*$`)
 	condition = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
 	equality  = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
@@ -104,6 +107,9 @@ func (f *finder) readerOf(s *source) (reader *source, name string) {
 		return nil, ""
 	}
 	for _, other := range f.claimed {
+		if other.class == fileclass.Program && slices.Contains(strings.Fields(embedded.FindString(other.text)), path.Base(s.path)) {
+			return other, ""
+		}
 		for _, l := range other.lines {
 			if other.class == fileclass.Program && strings.Contains(l.code, path.Base(s.path)) {
 				if m := assigned.FindStringSubmatch(l.code); m != nil {
@@ -115,6 +121,9 @@ func (f *finder) readerOf(s *source) (reader *source, name string) {
 	}
 	return nil, ""
 }
+
+// embedded is a comment of Go that puts files into a program.
+var embedded = regexp.MustCompile(`(?m)^//go:embed .*`)
 
 func (f *finder) copied(t table, tested testedValues) {
 	if t.iterated() {
@@ -150,10 +159,20 @@ func (f *finder) copied(t table, tested testedValues) {
 		})
 		shapes = len(same) > 1
 	}
+	phrases := false
+	if len(same) == 0 && len(all) >= mostPhrases && !t.entries[0].branch {
+		// Inputs that no program lists tell as much as their results, which may be written in
+		// another way in the tests.
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !tested.said[said(e.in[0])] })
+		phrases = len(same) == len(all) && !slices.ContainsFunc(same, func(e entry) bool { return !structured.MatchString(e.in[0]) })
+		if !phrases {
+			return
+		}
+	}
 	if len(same) == 0 || 10*len(same) < 9*len(all) {
 		return
 	}
-	computed := digests || shapes || looksComputed(same)
+	computed := digests || shapes || phrases || looksComputed(same)
 	if len(same) == 1 && (!computed || ordinaries(same[0].out) || !same[0].branch) {
 		return
 	}
@@ -449,6 +468,9 @@ func (s *source) entries(at int) (found []entry) {
 			found = append(found, entry{at: at, in: []string{m[1]}, out: valuesOf(m[2])})
 		}
 	}
+	if m := dataRow.FindStringSubmatch(code); len(found) == 0 && m != nil && s.class == fileclass.Data {
+		found = append(found, entry{at: at, in: []string{plain(m[1])}, out: []string{plain(m[2])}})
+	}
 	if m := keyEntry.FindStringSubmatch(code); len(found) == 0 && m != nil {
 		found = append(found, entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])})
 	}
@@ -517,13 +539,17 @@ func valuesOf(text string) (found []string) {
 type testedValues struct {
 	windows []map[string]bool
 	where   map[string][]int // the windows with a value
+	said    map[string]bool  // the values as a program may read them
 }
+
+// said is a text without what a program leaves out first.
+func said(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
 // mostPlaces bounds the windows of one value.
 const mostPlaces = 200
 
 func (f *finder) testedValues() testedValues {
-	t := testedValues{where: map[string][]int{}}
+	t := testedValues{where: map[string][]int{}, said: map[string]bool{}}
 	for _, s := range f.claimed {
 		if s.class != fileclass.Test && s.inFile >= len(s.lines) {
 			continue
@@ -565,7 +591,7 @@ func (t *testedValues) addWindow(lines []map[string]bool) {
 			if !window[v] && len(t.where[v]) < mostPlaces {
 				t.where[v] = append(t.where[v], len(t.windows))
 			}
-			window[v] = true
+			window[v], t.said[said(v)] = true, true
 		}
 	}
 	t.windows = append(t.windows, window)

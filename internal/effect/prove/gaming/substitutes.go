@@ -1,0 +1,169 @@
+package gaming
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// patched puts a substitute in place of a function of a module.
+var patched = regexp.MustCompile(`\bpatch\(\s*["'][\w.]*?(\w+\.\w+)["']|\bpatch\.object\(\s*(\w+,\s*["']\w+)["']`)
+
+// callOf reports whether a line calls a function of a module.
+func callOf(bare, name string) bool {
+	name = strings.NewReplacer(",", ".", " ", "", `"`, "", "'", "").Replace(name)
+	return regexp.MustCompile(`(?:^|[^\w.])` + regexp.QuoteMeta(name) + `\(`).MatchString(bare)
+}
+
+// mocks finds assertions on what a substitute was made to return.
+func (f *finder) mocks(c *testCase, before, program map[string]bool) {
+	mocks, replaced := map[string]bool{}, ""
+	installed := c.installed(program)
+	for i := c.marks; i < c.to; i++ {
+		l := c.lines[i]
+		if m := patched.FindStringSubmatch(l.code); m != nil && l.indent >= 0 {
+			replaced = m[1] + m[2]
+			continue
+		}
+		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
+			f.add(event.FactTestsVacuous, c.source, i, c.callsOnly(lastName(replaced), program), "this calls what a substitute is in place of: "+brief(l.code))
+		}
+		for _, name := range installed {
+			if l.indent >= 0 && i > c.from && c.isAssertion(i) && callOf(l.bare, name) {
+				f.add(event.FactTestsVacuous, c.source, i, c.callsOnly(lastName(name), program), "this calls what a substitute is in place of: "+brief(l.code))
+			}
+		}
+		if m := mocked.FindStringSubmatch(l.bare); m != nil {
+			mocks[m[1]] = true
+		}
+		if l.indent < 0 || before[normal(l.code)] || !c.isAssertion(i) {
+			continue
+		}
+		for name := range mocks {
+			called := regexp.MustCompile(`[(\s=]` + regexp.QuoteMeta(name) + `(?:\.\w+)?\(`)
+			if called.MatchString(l.bare) && !strings.Contains(l.bare, name+".assert") {
+				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+brief(l.code))
+			}
+		}
+	}
+}
+
+// lastName is that of a function without its module.
+func lastName(name string) string {
+	return strings.Trim(name[strings.LastIndexAny(name, ".,")+1:], ` "'`)
+}
+
+// callsOnly reports whether a test calls one function of the program and no other.
+func (c *testCase) callsOnly(name string, program map[string]bool) bool {
+	for i := c.from + 1; i < c.to; i++ {
+		for _, m := range calledName.FindAllStringSubmatch(c.lines[i].bare, -1) {
+			if m[1] != name && program[m[1]] && !strings.HasSuffix(m[1], "Error") {
+				return false
+			}
+		}
+	}
+	return program[name]
+}
+
+var (
+	madeToReturn = regexp.MustCompile(`\b(?:return_value|side_effect)\s*=\s*([^=].*)`)
+	wasCalled    = regexp.MustCompile(`\.(?:called|call_count|await_count)\b|\.assert_(?:called|called_once|not_called|awaited|awaited_once)\(\s*\)`)
+	isTrue       = regexp.MustCompile(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
+)
+
+// onlySubstitutes finds a test whose assertions all are that substitutes were called, or compare
+// with what they were made to return.
+func (f *finder) onlySubstitutes(c *testCase) {
+	given, called := map[string]bool{}, 0
+	for i := c.marks; i < c.to; i++ {
+		if m := madeToReturn.FindStringSubmatch(c.lines[i].code); m != nil {
+			given[normal(arguments(m[1])[0])] = true
+		}
+	}
+	for _, i := range c.asserts {
+		code := c.lines[i].code
+		a, b := sides(code)
+		switch {
+		case wasCalled.MatchString(code):
+			called++
+		case !given[a] && !given[b] && !(given["True"] && isTrue.MatchString(code)):
+			return
+		}
+	}
+	if called > 0 {
+		f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s asks only whether substitutes were called, and what they were made to return", c.title()))
+	}
+}
+
+var (
+	installs = regexp.MustCompile(`\bsetattr\(\s*([A-Za-z_]\w*)\s*,\s*(?:["'](\w+)["']|(\w+))\s*,|^\s*([a-z_]\w*)\.(\w+)\s*=\s*[^=]`)
+	goesOver = regexp.MustCompile(`\bfor\s+(\w+)`)
+)
+
+// installed returns the functions of the program that the file of a test of Python replaces by its
+// own, outside of the tests.
+func (c *testCase) installed(program map[string]bool) (names []string) {
+	if c.ext != ".py" {
+		return nil
+	}
+	loop, given := "", map[string]bool{}
+	for i, l := range c.lines {
+		if l.indent < 0 || i >= c.from && i < c.to || !strings.ContainsAny(l.bare, "=(") {
+			continue
+		}
+		if m := goesOver.FindStringSubmatch(l.bare); m != nil {
+			loop, given = m[1], map[string]bool{}
+			addValues(l.code, given)
+		}
+		m := installs.FindStringSubmatch(l.code)
+		switch {
+		case m == nil || m[1] == "self" || m[4] == "self":
+		case m[3] != "" && m[3] == loop:
+			for name := range given {
+				if program[name] {
+					names = append(names, m[1]+"."+name)
+				}
+			}
+		case program[m[2]+m[5]]:
+			names = append(names, m[1]+m[4]+"."+m[2]+m[5])
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), mostTables)]
+}
+
+var (
+	putsFunction = regexp.MustCompile(`^\s*(\w+)\s*=\s*func\(`)
+	forAllTests  = regexp.MustCompile(`^func (?:init\(\)|TestMain\()`)
+)
+
+// broughtAlong finds a function that tests of Go put in the place of one of the program for all of
+// them, and that does more than that.
+func (f *finder) broughtAlong() {
+	for _, s := range f.claimed {
+		for i, l := range s.lines {
+			m := putsFunction.FindStringSubmatch(l.bare)
+			if s.ext != ".go" || m == nil || !s.isTest(i) {
+				continue
+			}
+			begin := i
+			for begin > 0 && s.lines[begin].indent != 0 {
+				begin--
+			}
+			if !forAllTests.MatchString(s.lines[begin].bare) {
+				continue
+			}
+			own := regexp.MustCompile(`^(?:var )?\s*` + m[1] + `\s*=\s*func\(`)
+			for _, program := range f.claimed {
+				for at, line := range program.lines {
+					if program.isProgram(at) && own.MatchString(line.bare) && s.blockEnd(i)-i > program.blockEnd(at)-at {
+						f.add(event.FactTestsVacuous, s, i, true, "the tests bring more than the program has here: "+brief(l.code))
+					}
+				}
+			}
+		}
+	}
+}
