@@ -141,7 +141,7 @@ func (r *run) compare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.tree, err = scratch.Open(ctx, scratch.Config{Dir: r.Dir, Tree: r.Claimed, Home: r.Home, Env: r.Env})
+	r.tree, err = scratch.Open(ctx, scratch.Config{Dir: r.Dir, Tree: r.Claimed, Home: r.Home, Env: r.Env, Also: []string{r.Start}})
 	if err != nil {
 		return err
 	}
