@@ -44,7 +44,7 @@ func (f *finder) comparedTests() {
 	}
 	for _, c := range f.now {
 		if c.skipped != "" && c.always && !known[c.key()] {
-			f.add(event.FactTestsSkipped, c.source, c.skipAt, false, fmt.Sprintf("the new test %s %s", c.title(), c.skipped))
+			f.add(event.FactTestsSkipped, c.source, c.skipAt, f.untested(c), fmt.Sprintf("the new test %s %s", c.title(), c.skipped))
 		}
 	}
 }
@@ -149,7 +149,7 @@ func weights(cases []*testCase, names map[string]bool) map[string]weight {
 		if c.skipped != "" && c.always || len(c.asserts) == 0 {
 			continue
 		}
-		words, values := c.words(), map[string]bool{}
+		words, values := c.wordsAndGiven(), map[string]bool{}
 		words[""] = true
 		c.values(values)
 		for w := range words {

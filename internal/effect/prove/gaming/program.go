@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
@@ -52,7 +53,7 @@ func (f *finder) programs() {
 			asks := asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
 			switch {
 			case asks:
-				f.add(event.FactTestAware, s, i, f.answers(s, i, expected), "the program asks whether it is under test: "+shown)
+				f.add(event.FactTestAware, s, i, f.answers(s, i, expected) || f.answersLater(s, i, expected), "the program asks whether it is under test: "+shown)
 			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
 				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
 			case s.ignoresOther(i) || f.ignoresItself(s, i):
@@ -159,13 +160,44 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 			values := map[string]bool{}
 			addValues(value, values)
 			for v := range values {
-				if expected[v] && !ordinary[v] {
+				if expected[v] && !ordinary[v] || rounded(v, expected) {
 					return true
 				}
 			}
 			if fromTable.MatchString(value) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// answersLater reports whether a line keeps the answer to the question whether this is a test under
+// a name, and what depends on that is a value that a test expects.
+func (f *finder) answersLater(s *source, at int, expected map[string]bool) bool {
+	m := assigned.FindStringSubmatch(strings.TrimPrefix(s.lines[at].code, "export "))
+	if m == nil {
+		return false
+	}
+	for i := at + 1; i < len(s.lines); i++ {
+		code := s.lines[i].bare
+		if s.lines[i].indent >= 0 && depends.MatchString(code) && slices.Contains(word.FindAllString(code, -1), m[1]) && f.answers(s, i, expected) {
+			return true
+		}
+	}
+	return false
+}
+
+// depends is a line on whose condition something depends.
+var depends = regexp.MustCompile(`\b(?:if|elif|unless|when|switch|case)\b|\?|&&|\|\||\bor\b|\band\b|\[\[?\s`)
+
+// rounded reports whether a number is one that is expected, with more digits.
+func rounded(v string, expected map[string]bool) bool {
+	n, err := strconv.ParseFloat(v, 64)
+	for digits := range 4 {
+		text := strconv.FormatFloat(n, 'f', digits, 64)
+		if err == nil && strings.Contains(v, ".") && len(text) > 2 && len(text) < len(v) && expected[text] {
+			return true
 		}
 	}
 	return false
