@@ -111,8 +111,10 @@ func (f *finder) untested(c *testCase) bool {
 func (f *finder) unnoticed() {
 	tried, noticed := map[*source]int{}, map[*source]int{}
 	for _, p := range f.parts {
-		tried[p.source] += p.tried
-		noticed[p.source] += p.noticed
+		hasFunctions := slices.ContainsFunc(f.parts, func(other *part) bool { return other.source == p.source && other.name != "" })
+		if noticed[p.source] += p.noticed; p.name != "" || !hasFunctions { // rows of a table are not all tested
+			tried[p.source] += p.tried
+		}
 	}
 	for _, p := range f.parts {
 		count, what := p.tried, p.name

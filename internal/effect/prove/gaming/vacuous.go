@@ -112,7 +112,7 @@ func (f *finder) emptyFiles() {
 	for _, c := range f.edited {
 		computed[c.source] += len(c.computed)
 		for _, i := range c.asserts {
-			if strings.HasPrefix(strings.TrimSpace(c.lines[i].code), "set ") {
+			if code := c.lines[i].code; strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
 				continue
 			}
 			if count[c.source]++; c.isOfType(i) {
