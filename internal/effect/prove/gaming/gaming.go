@@ -56,6 +56,7 @@ func Find(in Input) []event.GamingFact {
 	f.commands()
 	f.configuration()
 	f.narrowed()
+	f.unlisted()
 	f.copiedValues()
 	f.answered()
 	f.digests()
