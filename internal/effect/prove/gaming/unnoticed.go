@@ -106,6 +106,16 @@ func (f *finder) untested(c *testCase) bool {
 	return tried >= seconding
 }
 
+// onlySkipped reports whether a test that does not run is the only one of a function of which no
+// mutant was noticed.
+func (f *finder) onlySkipped(c *testCase) bool {
+	return len(c.asserts) > 0 && slices.ContainsFunc(f.parts, func(p *part) bool {
+		return p.name != "" && p.noticed == 0 && c.isAbout(p) && !slices.ContainsFunc(f.now, func(other *testCase) bool {
+			return other.skipped == "" && other.isAbout(p)
+		})
+	})
+}
+
 // unnoticed finds new or changed tests of functions and files of which no mutant was noticed: they
 // are vacuous, whatever they look like. Others may be tested well.
 func (f *finder) unnoticed() {
