@@ -68,7 +68,8 @@ func (f *finder) digests() {
 		return fact.Kind == event.FactValuesCopied && fact.File == first.path
 	}
 	if len(found) > 1 && !slices.ContainsFunc(f.facts, isFound) {
-		f.add(event.FactValuesCopied, first, at, true, fmt.Sprintf("%d digests here are those of texts of the tests: %s", len(found), brief(first.lines[at].code)))
+		text := fmt.Sprintf("%d digests here are those of texts of the tests: %s", len(found), brief(first.lines[at].code))
+		f.add(event.FactValuesCopied, first, at, true, text)
 	}
 }
 
@@ -85,8 +86,8 @@ func (f *finder) digestsOfTests() map[string][]string {
 					continue
 				}
 				count++
-				for _, text := range []string{v, v + "\n"} {
-					a, b, c := md5.Sum([]byte(text)), sha1.Sum([]byte(text)), sha256.Sum256([]byte(text)) //nolint:gosec // see the imports
+				for _, text := range [][]byte{[]byte(v), []byte(v + "\n")} {
+					a, b, c := md5.Sum(text), sha1.Sum(text), sha256.Sum256(text) //nolint:gosec // see the imports
 					for _, sum := range [][]byte{a[:], b[:], c[:]} {
 						digits := hex.EncodeToString(sum)
 						known[digits[:shortestDigest]] = append(known[digits[:shortestDigest]], digits)
@@ -136,7 +137,8 @@ func (t *testedValues) apart(e entry) entry {
 		return e
 	}
 	parts := strings.FieldsFunc(e.in[0], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' })
-	if len(parts) > 0 && strings.Join(parts, "") != e.in[0] && !slices.ContainsFunc(parts, func(p string) bool { return len(t.where[p]) == 0 }) {
+	unknown := func(p string) bool { return len(t.where[p]) == 0 }
+	if len(parts) > 0 && strings.Join(parts, "") != e.in[0] && !slices.ContainsFunc(parts, unknown) {
 		e.in = parts
 	}
 	return e

@@ -53,7 +53,8 @@ func (f *finder) programs() {
 			asks := asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
 			switch {
 			case asks:
-				f.add(event.FactTestAware, s, i, f.answers(s, i, expected) || f.answersLater(s, i, expected), "the program asks whether it is under test: "+shown)
+				answers := f.answers(s, i, expected) || f.answersLater(s, i, expected)
+				f.add(event.FactTestAware, s, i, answers, "the program asks whether it is under test: "+shown)
 			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
 				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
 			case s.ignoresOther(i) || f.ignoresItself(s, i):

@@ -105,8 +105,8 @@ func (f *finder) onlyTypes(changed bool) bool {
 	return true
 }
 
-// emptyFiles finds new files of tests whose assertions say nothing of what a value should be, beside
-// others that do.
+// emptyFiles finds new files of tests whose assertions say nothing of what a value should be,
+// beside others that do.
 func (f *finder) emptyFiles() {
 	count, types, computed := map[*source]int{}, map[*source]int{}, map[*source]int{}
 	for _, c := range f.edited {
