@@ -28,7 +28,7 @@ func (r *run) facts() []event.GamingFact {
 	if err != nil {
 		same = map[string]string{} // what differs says most
 	}
-	in := gaming.Input{Start: same, Claimed: maps.Clone(same), Guardrails: r.states.commands, Dir: r.states.dir, Tests: r.tests}
+	in := gaming.Input{Start: same, Claimed: maps.Clone(same), Guardrails: r.states.commands, Dir: r.states.dir, Tests: r.tests, Mutants: r.tried}
 	for _, f := range r.states.files {
 		if f.hasStartText {
 			in.Start[f.path] = f.startText

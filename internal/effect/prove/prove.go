@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
+	"github.com/ralph-loop/ralph/internal/effect/prove/gaming"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/config"
@@ -109,6 +110,7 @@ type run struct {
 	proofs   []event.GuardrailProof // the verdicts so far
 	strength event.Strength
 	tests    *event.ProofTried // the trial of the tests of the start
+	tried    []gaming.Mutant   // that build
 	moved    func(string) string
 }
 
@@ -141,7 +143,7 @@ func (r *run) compare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.tree, err = scratch.Open(ctx, scratch.Config{Dir: r.Dir, Tree: r.Claimed, Home: r.Home, Env: r.Env})
+	r.tree, err = scratch.Open(ctx, scratch.Config{Dir: r.Dir, Tree: r.Claimed, Home: r.Home, Env: r.Env, Also: []string{r.Start}})
 	if err != nil {
 		return err
 	}
@@ -257,6 +259,7 @@ func (r *run) count(m event.Mutant, t event.ProofTried) {
 			r.strength.Survivors = append(r.strength.Survivors, m)
 		}
 	}
+	r.tried = append(r.tried, gaming.Mutant{File: m.File, Line: m.Line, Noticed: len(t.Failed) > 0})
 	for _, i := range t.Failed {
 		if r.proofs[i].Verdict != event.Proved {
 			r.proofs[i] = event.GuardrailProof{Verdict: event.Proved, At: fmt.Sprintf("%s:%d", m.File, m.Line)}

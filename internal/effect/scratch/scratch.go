@@ -22,6 +22,7 @@ type Config struct {
 	Tree string // what it has at first: a commit, or a tree of git such as that of keep.FilesNow
 	Home string // ralph's own folder
 	Env  []string
+	Also []string // what else Reset is to write, if the tree has to own its objects
 }
 
 // Tree is a throw-away work tree. One goroutine uses it.
@@ -37,6 +38,7 @@ type Tree struct {
 	lock   *os.File
 	config []byte // of git, as it was made
 	own    []byte // what the repository's index has of ralph's folders
+	also   []string
 	// commits are those of trees that were written.
 	commits map[string]string
 }
@@ -86,7 +88,7 @@ func open(ctx context.Context, c Config) (t *Tree, err error) {
 	if t, err = makeFolder(filepath.Join(c.Home, Folder)); err != nil {
 		return nil, err
 	}
-	t.Project = filepath.Join(t.Root, inside)
+	t.Project, t.also = filepath.Join(t.Root, inside), c.Also
 	t.git = repo.In(t.Root, c.Env...).WithOwnIdentity()
 	t.git.Env = append(t.git.Env, t.Ceiling())
 	t.git.Limit = writeTime
@@ -288,16 +290,44 @@ func (t *Tree) withOwn(ctx context.Context, tree string) (string, error) {
 }
 
 // Own copies the objects that the tree borrows, for commands that cannot read the repository that
-// they are of. Without git there are none.
+// they are of: those of its files, and of what else it is to write. Without git there are none.
 func (t *Tree) Own(ctx context.Context) error {
 	borrowed := filepath.Join(t.Root, ".git", "objects", "info", "alternates")
 	if _, err := os.Lstat(borrowed); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, err := t.git.Read(ctx, "repack", "-a", "-d", "-q"); err != nil {
+	if err := t.copyObjects(ctx); err != nil {
 		return fmt.Errorf("copy the objects of a throw-away work tree: %w", err)
 	}
 	return os.Remove(borrowed)
+}
+
+// copyObjects packs what refs reach; no ref stays that a command could find.
+func (t *Tree) copyObjects(ctx context.Context) error {
+	refs := make([]string, len(t.also))
+	for i, also := range t.also {
+		tree, err := t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", also+"^{tree}")
+		if err != nil {
+			return fmt.Errorf("find the tree %.60q: %w", also, err)
+		}
+		commit, err := t.git.CommitTree(ctx, tree, "The files of another state.")
+		if err != nil {
+			return err
+		}
+		refs[i] = fmt.Sprintf("refs/also/%d", i)
+		if _, err := t.git.Read(ctx, "update-ref", refs[i], commit); err != nil {
+			return err
+		}
+	}
+	if _, err := t.git.Read(ctx, "repack", "-a", "-d", "-q"); err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if _, err := t.git.Read(ctx, "update-ref", "-d", ref); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Ceiling is the variable with which git finds no repository above the tree. What runs there may

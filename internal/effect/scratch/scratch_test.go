@@ -197,10 +197,18 @@ func TestUnknownTreeIsAnError(t *testing.T) {
 	}
 }
 
-// A tree of its own has all objects of its files, and no way to those of the repository.
+// A tree of its own has all objects of its files, and of another state of them that no commit
+// has, and no way to those of the repository.
 func TestOwnObjects(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()
-	made := open(t, w.Dir, w.Head(), home)
+	w.Write("a", "before the loop, not committed")
+	before, err := keep.FilesNow(t.Context(), w.Dir)
+	testgit.Must(t, err)
+	w.Write("a", "after it")
+	w.Commit("The work.")
+	made, err := scratch.Open(t.Context(), scratch.Config{Dir: w.Dir, Tree: w.Head(), Home: home, Also: []string{before}})
+	testgit.Must(t, err)
+	defer made.Close()
 	testgit.Must(t, made.Own(t.Context()))
 	testgit.Must(t, os.RemoveAll(filepath.Join(w.Dir, ".git")))
 	inside := testgit.Tree{T: t, Dir: made.Root}
@@ -208,7 +216,14 @@ func TestOwnObjects(t *testing.T) {
 	if got := inside.Git("status", "--porcelain"); got != "" {
 		t.Errorf("the status is %q", got)
 	}
+	if got := inside.Git("for-each-ref", "refs/also"); got != "" {
+		t.Errorf("the commands find %q", got)
+	}
 	testgit.Must(t, made.Own(t.Context()))
+	testgit.Must(t, made.Reset(t.Context(), before))
+	if got := inside.Content("a"); got != "before the loop, not committed" {
+		t.Errorf("the other state has %q", got)
+	}
 }
 
 // A command that a killed process left in its tree ends when the next tree is made, a minute later.

@@ -19,6 +19,8 @@ type testCase struct {
 	rows     []int // of the tables in it, and of those that it mentions
 	beside   []int // the lines of the latter
 	empty    []int // lines with assertions that cannot fail, or with what hides a failure
+	idle     []int // of asserts, those that compare a thing with itself
+	computed []int // those whose sides are both of the program
 	dead     map[int]bool
 	// condition is the one under which the test is skipped.
 	condition string
@@ -118,6 +120,20 @@ func (c *testCase) useTables(tables map[string][]int) {
 	slices.Sort(c.rows)
 }
 
+// editedCases returns the tests that are not as they were at the start.
+func (f *finder) editedCases() (edited []*testCase) {
+	bodies := map[string]bool{}
+	for _, c := range f.before {
+		bodies[c.key()+"\n"+c.code()] = true
+	}
+	for _, c := range f.now {
+		if !bodies[c.key()+"\n"+c.code()] {
+			edited = append(edited, c)
+		}
+	}
+	return edited
+}
+
 // isScript reports whether a file checks by its exit status, without functions that are tests.
 func isScript(s *source) bool {
 	switch s.ext {
@@ -172,9 +188,13 @@ var (
 		`\b\w*(?:verify|ensure|check|must|expect|compare|equals?|same|eq|raises?|throws?)\w*[!(]|\b\w+\.(?:verify|expect|Check)\w*\(`)
 	goAssertion    = regexp.MustCompile(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.\w+\(|\b\w+\((?:t|tb|b)[,)]|\bpanic\(|^func Example`)
 	raising        = regexp.MustCompile(`\braise\b|\bthrow\b|\bpanic!?\(|\bfail\w*\b|(?:sys\.|process\.|os\.|_)[eE]xit\((?:[^0)]|0\w)|\bexitCode\s*=|\bunwrap\(|\.expect\(|\bos\.Exit\(|\blog\.Fatal|\bdie\b|\bt\.(?:is|ok|true|false|same|deepEqual)\(`)
-	shellAssertion = regexp.MustCompile(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit|return|bad|err)|\bfail\w*\b|\[\[?\s.*\s\]\]?|\b(?:test|diff|cmp)\s|\bgrep\s+-\w*q|\bassert\w*\b|\bcheck\w*\s|\bexpect\w*\s|\bset -\w*e`)
-	tableRow       = regexp.MustCompile(`^\s*(?:\{.*\}|\(.*\)|\[.*\]),?\s*$|^\s*(?:"[^"]*"|'[^']*'|-?[\d.]+)\s*:\s*.+,\s*$|^\s*@(?:pytest\.mark\.parametrize|CsvSource|ValueSource|example|case)|^\s*\[InlineData|^\s*@case`)
+	shellAssertion = regexp.MustCompile(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit|return|bad|err)|\bfail\w*\b|\[\[?\s.*\s\]\]?|\b(?:test|diff|cmp)\s|\bgrep\s+-\w*q|\bassert\w*\b|\bcheck\w*\s|\bexpect\w*\s|\bset -\w*e|` +
+		`(?:^|[;&|{(]|\b(?:then|do|else))\s*(?:equals?|eq|same|verify|must|compare|matches|refute)\w*\s`)
+	tableRow = regexp.MustCompile(`^\s*(?:\{.*\}|\(.*\)|\[.*\]),?\s*$|^\s*(?:"[^"]*"|'[^']*'|-?[\d.]+)\s*:\s*.+,\s*$|^\s*@(?:pytest\.mark\.parametrize|CsvSource|ValueSource|example|case)|^\s*\[InlineData|^\s*@case`)
 )
+
+// tableAfter ends a loop of a shell over the lines that follow.
+var tableAfter = regexp.MustCompile(`^\s*done\s*<<-?\s*["']?(\w+)`)
 
 // isAssertion reports whether a line can make a test fail.
 func (s *source) isAssertion(at int) bool { return s.asserts(s.lines[at].bare) }
@@ -220,6 +240,13 @@ func (c *testCase) count() {
 			c.empty = append(c.empty, end)
 			for ; i < end; i++ {
 				c.dead[i] = true
+			}
+			continue
+		}
+		if m := tableAfter.FindStringSubmatch(l.code); m != nil && isShellFile(c.source) {
+			for i+1 < c.to && strings.TrimSpace(c.lines[i+1].code) != m[1] {
+				i++
+				c.rows = append(c.rows, i)
 			}
 			continue
 		}
@@ -289,12 +316,21 @@ func (c *testCase) words() map[string]bool {
 	return words
 }
 
-// subjects are the names in the test, and what of the program its helpers mention.
+// subjects are the names in the test, in what its file gave some of them outside of tests, and what
+// of the program its helpers mention.
 func (c *testCase) subjects() map[string]bool {
 	words := c.words()
 	for i := c.from; i < c.to; i++ {
 		for _, h := range c.helpersIn(c.lines[i].bare) {
 			maps.Copy(words, h.mentions)
+		}
+	}
+	for _, l := range c.lines {
+		if l.indent != 0 {
+			continue
+		}
+		if m := assigned.FindStringSubmatch(l.code); m != nil && words[m[1]] {
+			wordsOf(m[2], words)
 		}
 	}
 	return words

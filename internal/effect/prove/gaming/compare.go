@@ -44,7 +44,7 @@ func (f *finder) comparedTests() {
 	}
 	for _, c := range f.now {
 		if c.skipped != "" && c.always && !known[c.key()] {
-			f.add(event.FactTestsSkipped, c.source, c.skipAt, false, fmt.Sprintf("the new test %s %s", c.title(), c.skipped))
+			f.add(event.FactTestsSkipped, c.source, c.skipAt, f.untested(c) || f.onlySkipped(c), fmt.Sprintf("the new test %s %s", c.title(), c.skipped))
 		}
 	}
 }

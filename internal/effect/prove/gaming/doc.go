@@ -31,9 +31,17 @@
 //     makes another one of its parameters, that ends with 0 whatever happened, or whose values are
 //     equal to all others.
 //   - An exit status that is set, or assertions that are replaced.
+//   - New or changed tests of a function or a file of the program of which no mutant was noticed,
+//     whatever they look like. Two such mutants are the second sign for what else looks vacuous in
+//     these tests.
+//   - A new file of tests that compares no value, or only what the program gives with what it
+//     gives; recorded output that is written before it is compared; tests that ask for the error of
+//     a part that is not written.
+//   - Answers in base64, digests of what the tests ask, and the name of a file of the tests in the
+//     program.
 //
 // All other facts are for a person to read, and for policy.Grade to compare with what the mutants
-// say.
+// say of all that was tried.
 //
 // A call of a helper of the tests is an assertion where the helper has one, whatever its name is,
 // and counts as those that it has. A table beside the tests counts where a test mentions it.

@@ -33,6 +33,8 @@ type Input struct {
 	Dir            string   // where they run, from the root of the repository
 	// Tests is the trial of the tests of the start over the claimed program; nil if there was none.
 	Tests *event.ProofTried
+	// Mutants are those that were tried and that build.
+	Mutants []Mutant
 }
 
 // Find returns what looks like gaming, what weakens first.
@@ -45,19 +47,25 @@ func Find(in Input) []event.GamingFact {
 	f.before, f.now = casesOf(f.start), casesOf(f.claimed)
 	f.neverRun(f.start, f.before)
 	f.neverRun(f.claimed, f.now)
-	f.removedNames = removedNames(f.start, f.claimed)
+	f.program, f.removedNames = definedNames(f.claimed), removedNames(f.start, f.claimed)
 	f.conditions()
 	names := definedNames(f.start)
 	f.weightBefore, f.weightNow = weights(f.before, names), weights(f.now, names)
+	f.edited, f.parts = f.editedCases(), f.partsTried()
 	f.comparedTests()
 	f.vacuousTests()
+	f.unnoticed()
 	f.commands()
 	f.configuration()
 	f.narrowed()
+	f.unlisted()
 	f.copiedValues()
 	f.answered()
 	f.encoded()
+	f.digests()
 	f.programs()
+	f.namesTests()
+	f.stubs()
 	f.snapshots()
 	return f.bounded()
 }
@@ -67,7 +75,10 @@ type finder struct {
 	Input
 	start, claimed []*source // by path
 	before, now    []*testCase
+	edited         []*testCase // of now, those that are new or changed
+	parts          []*part
 	red            bool            // the tests of the start fail over the claimed program
+	program        map[string]bool // what it defines
 	removedNames   map[string]bool // that the program defined and has no more
 	searched       int             // tests that were searched for under another name
 	started        int             // commands that were looked into

@@ -23,6 +23,7 @@ import (
 //	=== a test is skipped
 //	red                          the tests of the start fail on the work
 //	guardrail: COMMAND
+//	mutant: PATH:LINE noticed    or without the last word
 //	want: tests-skipped! a.py:3  a kind, with "!" if it weakens, and where; none for "want: nothing"
 //	-- start/PATH --
 //	-- claimed/PATH --           only what differs
@@ -53,6 +54,14 @@ func readTwins(t *testing.T, file string) (all []twin) {
 				c.in.Tests.Passed, c.in.Tests.Failed = nil, []int{0}
 			case "guardrail":
 				c.in.Guardrails = append(c.in.Guardrails, value)
+			case "mutant":
+				at, noticed, _ := strings.Cut(value, " ")
+				file, line, _ := strings.Cut(at, ":")
+				n, err := strconv.Atoi(line)
+				if err != nil {
+					t.Fatalf("%s: %s: %v", file, name, err)
+				}
+				c.in.Mutants = append(c.in.Mutants, gaming.Mutant{File: file, Line: n, Noticed: noticed == "noticed"})
 			case "want":
 				if value != "nothing" {
 					c.want = append(c.want, value)

@@ -97,7 +97,6 @@ func (f *finder) helpers(before map[string]bool) {
 			inCase[c.source][i] = true
 		}
 	}
-	program := definedNames(f.claimed)
 	for _, s := range f.claimed {
 		if s.class != fileclass.Test && s.class != fileclass.TestConfig && !goHelpers(s) {
 			continue
@@ -109,7 +108,7 @@ func (f *finder) helpers(before map[string]bool) {
 			switch shown := brief(l.code); {
 			case s.ext == ".go" && recovers.MatchString(l.bare) && !s.failsAround(i):
 				f.add(event.FactTestsVacuous, s, i, f.panics(), "the tests hide a panic: "+shown)
-			case skipCall.MatchString(l.bare) && s.handlesAll(i, program):
+			case skipCall.MatchString(l.bare) && s.handlesAll(i, f.program):
 				f.add(event.FactTestsSkipped, s, i, f.red, "tests are skipped here when the program fails: "+shown)
 			case inCase[s][i]:
 			case catchesAssertion.MatchString(l.bare) && !s.answersAfter(i):

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
@@ -53,7 +54,8 @@ func (f *finder) programs() {
 			asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
 			switch {
 			case asks:
-				f.add(event.FactTestAware, s, i, f.answers(s, i, expected) || s.computes(i), "the program asks whether it is under test: "+shown)
+				answers := f.answers(s, i, expected) || s.computes(i)
+				f.add(event.FactTestAware, s, i, answers, "the program asks whether it is under test: "+shown)
 			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
 				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
 			case s.ignoresOther(i) || f.ignoresItself(s, i):
@@ -177,7 +179,7 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 			values := map[string]bool{}
 			addValues(value, values)
 			for v := range values {
-				if expected[v] && !ordinary[v] {
+				if expected[v] && !ordinary[v] || rounded(v, expected) {
 					return true
 				}
 			}
@@ -268,6 +270,18 @@ func (s *source) computes(at int) bool {
 	}
 	for w := range given {
 		if gives && used[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// rounded reports whether a number is one that is expected, with more digits.
+func rounded(v string, expected map[string]bool) bool {
+	n, err := strconv.ParseFloat(v, 64)
+	for digits := range 4 {
+		text := strconv.FormatFloat(n, 'f', digits, 64)
+		if err == nil && strings.Contains(v, ".") && len(text) > 2 && len(text) < len(v) && expected[text] {
 			return true
 		}
 	}

@@ -58,6 +58,27 @@ func (f *finder) narrowed() {
 	}
 }
 
+// unlisted finds files of tests that a list of them does not name any more, nor another file.
+func (f *finder) unlisted() {
+	for _, was := range f.start {
+		is := find(f.claimed, was.path)
+		if is == nil || was.text == is.text || was.class != fileclass.Test && was.class != fileclass.TestConfig {
+			continue
+		}
+		for _, test := range f.claimed {
+			base := path.Base(test.path)
+			named := strings.Contains(was.text, base) && !strings.Contains(is.text, base)
+			if test.class != fileclass.Test || len(test.cases()) == 0 || find(f.start, test.path) == nil || !named {
+				continue
+			}
+			elsewhere := func(s *source) bool { return s != test && strings.Contains(s.text, base) }
+			if !slices.ContainsFunc(f.claimed, elsewhere) {
+				f.add(event.FactTestConfig, is, -1, f.red, "the tests of "+test.path+" are not named here any more")
+			}
+		}
+	}
+}
+
 // inProject is a path from where the guardrails run.
 func (f *finder) inProject(name string) string {
 	if dir := path.Clean(f.Dir); dir != "." && dir != "/" {

@@ -29,11 +29,11 @@ func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 			continue
 		}
 		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
-			f.add(event.FactTestsVacuous, c.source, i, c.callsOnly(lastName(replaced), program), "this calls what a substitute is in place of: "+brief(l.code))
+			f.add(event.FactTestsVacuous, c.source, i, f.untested(c) || c.callsOnly(lastName(replaced), program), "this calls what a substitute is in place of: "+brief(l.code))
 		}
 		for _, name := range installed {
 			if l.indent >= 0 && i > c.from && c.isAssertion(i) && callOf(l.bare, name) {
-				f.add(event.FactTestsVacuous, c.source, i, c.callsOnly(lastName(name), program), "this calls what a substitute is in place of: "+brief(l.code))
+				f.add(event.FactTestsVacuous, c.source, i, f.untested(c) || c.callsOnly(lastName(name), program), "this calls what a substitute is in place of: "+brief(l.code))
 			}
 		}
 		if m := mocked.FindStringSubmatch(l.bare); m != nil {
@@ -45,7 +45,7 @@ func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 		for name := range mocks {
 			called := regexp.MustCompile(`[(\s=]` + regexp.QuoteMeta(name) + `(?:\.\w+)?\(`)
 			if called.MatchString(l.bare) && !strings.Contains(l.bare, name+".assert") {
-				f.add(event.FactTestsVacuous, c.source, i, false, "this checks what a substitute was made to return: "+brief(l.code))
+				f.add(event.FactTestsVacuous, c.source, i, f.untested(c), "this checks what a substitute was made to return: "+brief(l.code))
 			}
 		}
 	}

@@ -42,26 +42,22 @@ func (f *finder) vacuousTests() {
 			}
 		}
 	}
-	bodies, known := map[string]bool{}, map[string]bool{}
+	known := map[string]bool{}
 	for _, c := range f.before {
-		bodies[c.key()+"\n"+c.code()], known[c.key()] = true, true
+		known[c.key()] = true
 	}
-	program := definedNames(f.claimed)
-	used := f.filesUsing(program)
-	changed, asserts, types := false, 0, 0
+	used := f.filesUsing(f.program)
+	asserts, types := 0, 0
 	var first *testCase
 	f.deadTests(known)
-	for _, c := range f.now {
-		if bodies[c.key()+"\n"+c.code()] {
-			continue
-		}
-		changed = true
+	for _, c := range f.edited {
+		second := f.untested(c)
 		if len(c.asserts)+len(c.empty) == 0 && c.skipped == "" {
-			f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s has no assertion", c.title()))
+			f.add(event.FactTestsVacuous, c.source, c.from, second, fmt.Sprintf("the test %s has no assertion", c.title()))
 			continue
 		}
-		if len(program) > 0 && !used[c.source] && find(f.start, c.path) == nil {
-			f.add(event.FactTestsVacuous, c.source, -1, false, "the tests of this file use nothing of the program")
+		if len(f.program) > 0 && !used[c.source] && find(f.start, c.path) == nil {
+			f.add(event.FactTestsVacuous, c.source, -1, second, "the tests of this file use nothing of the program")
 		}
 		for _, i := range c.empty {
 			text := c.vacuous(i)
@@ -70,9 +66,9 @@ func (f *finder) vacuousTests() {
 			} else if before[normal(c.lines[i].code)] {
 				continue
 			}
-			f.add(event.FactTestsVacuous, c.source, i, false, text)
+			f.add(event.FactTestsVacuous, c.source, i, second, text)
 		}
-		f.mocks(c, before, program)
+		f.mocks(c, before, f.program)
 		f.onlySubstitutes(c)
 		f.sameTwice(c, before)
 		for _, i := range c.asserts {
@@ -84,7 +80,12 @@ func (f *finder) vacuousTests() {
 	}
 	f.helpers(before)
 	f.broughtAlong()
-	if !f.onlyTypes(changed) && types > 2 && 3*types >= 2*asserts {
+	f.recordsFirst(before)
+	if f.onlyTypes(len(f.edited) > 0) {
+		return
+	}
+	f.emptyFiles()
+	if types > 2 && 3*types >= 2*asserts {
 		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
 	}
 }
@@ -132,6 +133,32 @@ func (f *finder) onlyTypes(changed bool) bool {
 	return true
 }
 
+// emptyFiles finds new files of tests whose assertions say nothing of what a value should be,
+// beside others that do.
+func (f *finder) emptyFiles() {
+	count, types, computed := map[*source]int{}, map[*source]int{}, map[*source]int{}
+	for _, c := range f.edited {
+		computed[c.source] += len(c.computed)
+		for _, i := range c.asserts {
+			if code := c.lines[i].code; strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
+				continue
+			}
+			if count[c.source]++; c.isOfType(i) {
+				types[c.source]++
+			}
+		}
+	}
+	for _, s := range f.claimed {
+		switch {
+		case count[s] < 2 || find(f.start, s.path) != nil:
+		case types[s] == count[s]:
+			f.add(event.FactTestsVacuous, s, -1, true, "no test of this file compares a value: all assertions are about types, or that there is one")
+		case computed[s] == count[s]:
+			f.add(event.FactTestsVacuous, s, -1, true, "the tests of this file have no value of their own: they compare what the program gives with what it gives")
+		}
+	}
+}
+
 // isOfType reports whether an assertion says of a value only that it is there, or its type.
 func (c *testCase) isOfType(at int) bool {
 	code := c.assertCode(at)
@@ -158,7 +185,8 @@ var (
 )
 
 var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
-	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*`)
+	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*|` +
+	`(?:\[\[?|\btest)\s+(?:-[nz]\s+\S+|"?\$\{#\w+\}"?\s+-(?:gt|ge|ne)\s+[01])(?:\s|$)`)
 
 // isEmptyGo asks whether a value has anything; that there is an error is what many tests are about.
 var isEmptyGo = regexp.MustCompile(`\bif (?:len\(\w+\) == 0|(?:\w+ := [^;]+; )?\w+ == "")\s*\{`)
@@ -225,7 +253,7 @@ var (
 )
 
 var (
-	unfinished = regexp.MustCompile(`(?:[(\[{,\\=+]|\b(?:and|or|not|in|if|else|return|assert))\s*$`)
+	continued  = regexp.MustCompile(`(?:[(\[{,\\=+]|\b(?:and|or|not|in|if|else|return|assert))\s*$`)
 	statements = regexp.MustCompile(`^\s*(?:@|(?:assert|return|if|elif|else|while|for|with|yield|and|or|not|lambda|raise|def|class|async|except)\b)`)
 )
 
@@ -238,7 +266,7 @@ func (c *testCase) comparesOnly(at int) bool {
 	for before > c.from && c.lines[before].indent < 0 {
 		before--
 	}
-	isPart := unfinished.MatchString(c.lines[before].bare) || unfinished.MatchString(bare)
+	isPart := continued.MatchString(c.lines[before].bare) || continued.MatchString(bare)
 	if !strings.Contains(bare, "=") || statements.MatchString(bare) || isPart {
 		return false
 	}
@@ -383,9 +411,14 @@ var assigned = regexp.MustCompile(`^\s*(?:(?:const|let|var|final)\s+)?([A-Za-z_]
 // assignedIf is a condition of Go on what it assigns.
 var assignedIf = regexp.MustCompile(`^(\s*if )(\w+ := [^;]+); (.*)$`)
 
-// sameTwice finds comparisons of what a call gives with what the same call gives.
+// sameTwice finds comparisons of what a call gives with what the same call gives. They say nothing
+// of a part of the program that no other assertion is about.
 func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 	given, often := map[string]string{}, map[string]int{}
+	give := func(name, what string) {
+		given[name] = normal(what)
+		often[name]++
+	}
 	for i := c.from; i < c.to; i++ {
 		code := c.lines[i].code
 		first, condition := code, code
@@ -393,8 +426,13 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 			first, condition = m[2], m[1]+m[3]
 		}
 		if m := assigned.FindStringSubmatch(first); m != nil {
-			given[m[1]] = normal(m[2])
-			often[m[1]]++
+			give(m[1], m[2])
+		} else if m := redirected.FindStringSubmatch(code); m != nil && isShellFile(c.source) {
+			if what := "$(" + m[1] + ")"; !strings.Contains(m[2], "<<") {
+				give(shellName(m[2]), what)
+			} else if file, _, _ := strings.Cut(m[2], "<<"); c.next(i) < len(c.lines) {
+				give(shellName(file), c.codeAfter(i))
+			}
 		}
 		if before[normal(code)] || !c.isAssertion(i) && !strings.HasPrefix(strings.TrimSpace(code), "if ") {
 			continue
@@ -405,10 +443,82 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 			}
 			return name
 		}
-		if a, b := sides(condition); a != b && strings.Contains(result(a), "(") && result(a) == result(b) {
-			f.add(event.FactTestsVacuous, c.source, i, false, "this compares what a call gives with what the same call gives: "+brief(code))
+		a, b := sides(condition)
+		if isShellFile(c.source) {
+			a, b = shellSides(condition)
+		}
+		if f.callsProgram(result(a)) && f.callsProgram(result(b)) || a == "" && f.callsTwice(condition) {
+			c.computed = append(c.computed, i)
+		}
+		if a != b && strings.Contains(result(a), "(") && result(a) == result(b) {
+			c.idle = append(c.idle, i)
+			f.add(event.FactTestsVacuous, c.source, i, f.untested(c) || f.onlyIdle(c), "this compares what a call gives with what the same call gives: "+brief(code))
 		}
 	}
+}
+
+// callsProgram reports whether code calls a function of the program.
+func (f *finder) callsProgram(code string) bool {
+	return slices.ContainsFunc(word.FindAllString(code, -1), func(w string) bool { return f.program[w] }) && strings.Contains(code, "(")
+}
+
+// callsTwice reports whether an assertion gives what a function of the program returns to another
+// one, and nothing else.
+func (f *finder) callsTwice(code string) bool {
+	n := 0
+	for _, m := range calledName.FindAllStringSubmatch(code, -1) {
+		if f.program[m[1]] {
+			n++
+		}
+	}
+	return n > 1 && !literal.MatchString(code)
+}
+
+// onlyIdle reports whether a test, and each other one that is about the same parts of the program,
+// has no assertion but those that compare a thing with itself.
+func (f *finder) onlyIdle(c *testCase) bool {
+	about := slices.DeleteFunc(slices.Clone(f.parts), func(p *part) bool { return !c.isAbout(p) })
+	return len(about) > 0 && !slices.ContainsFunc(f.now, func(other *testCase) bool {
+		checks := slices.ContainsFunc(other.asserts, func(i int) bool {
+			return !slices.Contains(other.idle, i) && !strings.HasPrefix(strings.TrimSpace(other.lines[i].code), "set ")
+		})
+		return checks && slices.ContainsFunc(about, other.isAbout)
+	})
+}
+
+// redirected is a command of a shell whose output goes to a file.
+var redirected = regexp.MustCompile(`^\s*([A-Za-z.][^>|;&]*?)\s*[^>&\d]>\s*([^>&].*)$`)
+
+// shellName is what a word of a shell names, without its quotes and the sign of a variable.
+func shellName(word string) string {
+	word = strings.Trim(strings.TrimSpace(word), `"'`)
+	if name := strings.Trim(strings.TrimPrefix(word, "$"), "{}"); isName.MatchString(name) {
+		return name
+	}
+	return normal(word)
+}
+
+var (
+	isName     = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	shellWords = regexp.MustCompile(`(?:"(?:\$\([^()]*(?:\([^()]*\)[^()]*)*\)|\\.|[^"\\])*"|'[^']*'|\$\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s"';&|])+`)
+	twoFiles   = regexp.MustCompile(`^(?:diff|cmp|equals?|eq|same|compare|assert_?(?:equals?|eq|same))\w*$`)
+)
+
+// shellSides returns what a command compares.
+func shellSides(code string) (a, b string) {
+	words := shellWords.FindAllString(code, -1)
+	for i, w := range words {
+		switch {
+		case (w == "=" || w == "==" || w == "-eq") && i > 0 && i+1 < len(words):
+			return shellName(words[i-1]), shellName(words[i+1])
+		case twoFiles.MatchString(w):
+			rest := slices.DeleteFunc(slices.Clone(words[i+1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+			if len(rest) > 1 {
+				return shellName(rest[0]), shellName(rest[1])
+			}
+		}
+	}
+	return "", ""
 }
 
 // catchesAssertion is a handler that a failed assertion comes to.

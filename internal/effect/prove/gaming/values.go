@@ -48,19 +48,22 @@ const (
 )
 
 var (
-	mapEntry  = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
-	jsEntry   = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
-	rowEntry  = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
-	dataRow   = regexp.MustCompile(`^\s*([^,;\t=:{\[]*[^,;\t=:{\[\s])\s*(?:[,;\t=]|:\s)\s*([^,;\t]*[^,;\t\s])\s*$`)
-	keyEntry  = regexp.MustCompile(`^\s*\w+\[\s*(` + values + `)\s*\]\s*=\s*(` + values + `)\s*;?\s*$`)
-	condition = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
-	equality  = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
-	caseArm   = regexp.MustCompile(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
-	shellArm  = regexp.MustCompile(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
-	result    = regexp.MustCompile(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
-	constant  = regexp.MustCompile(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
-	tableName = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
-	givesAway = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
+	mapEntry = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
+	jsEntry  = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
+	// objectEntry is one whose value has names for what is in it.
+	objectEntry = regexp.MustCompile(`(` + value + `)\s*:\s*\{([^{}]*:[^{}]*)\}`)
+	keyInObject = regexp.MustCompile(`(?:"\w+"|'\w+'|\b[A-Za-z_]\w*)\s*:`)
+	rowEntry    = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
+	dataRow     = regexp.MustCompile(`^\s*([^,;\t=:{\[]*[^,;\t=:{\[\s])\s*(?:[,;\t=]|:\s)\s*([^,;\t]*[^,;\t\s])\s*$`)
+	keyEntry    = regexp.MustCompile(`^\s*\w+\[\s*(` + values + `)\s*\]\s*=\s*(` + values + `)\s*;?\s*$`)
+	condition   = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
+	equality    = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
+	caseArm     = regexp.MustCompile(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
+	shellArm    = regexp.MustCompile(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
+	result      = regexp.MustCompile(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
+	constant    = regexp.MustCompile(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
+	tableName   = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
+	givesAway   = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
 	// shortDigest is one where the program makes digests.
 	shortDigest = regexp.MustCompile(`^[0-9a-f]{6,128}$`)
 	digestOf    = regexp.MustCompile(`\bhashlib\.|\b(?:cksum|md5sum|sha\d+sum)\b|\b(?:crc32|adler32)\b|\bcreateHash\(|\b(?:md5|sha1|sha256|sha512|fnv)\.(?:New|Sum)|\bhash\(`)
@@ -87,7 +90,7 @@ func (f *finder) copiedValues() {
 			continue
 		}
 		before := linesOf(find(f.start, s.path))
-		for _, t := range s.tables(before) {
+		for _, t := range append(s.tables(before), s.unpacked(before)...) {
 			if budget -= len(t.entries); budget < 0 {
 				return
 			}
@@ -134,6 +137,7 @@ func (f *finder) copied(t table, tested testedValues) {
 		if ordinaries(e.in) && ordinaries(e.out) || e.branch && ordinaries(e.in) || !e.branch && len(e.out) == 0 {
 			continue // a set is no table
 		}
+		e = tested.apart(e)
 		all = append(all, e)
 		if tested.has(e) {
 			same = append(same, e)
@@ -457,7 +461,15 @@ func (s *source) entries(at int) (found []entry) {
 		}
 		return branchEntry(at, test, rest, next)
 	}
-	for _, m := range mapEntry.FindAllStringSubmatch(code, -1) {
+	for _, m := range objectEntry.FindAllStringSubmatch(code, -1) {
+		if out := valuesOf(keyInObject.ReplaceAllString(m[2], "")); len(out) > 0 {
+			found = append(found, entry{at: at, in: valuesOf(m[1]), out: out})
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for _, m := range mapEntry.FindAllStringSubmatch(choosesOne.ReplaceAllString(code, ""), -1) {
 		e := entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])}
 		if len(e.in) > 0 && (len(e.out) > 0 || constant.MatchString(m[2])) {
 			found = append(found, e)
@@ -480,6 +492,9 @@ func (s *source) entries(at int) (found []entry) {
 	return found
 }
 
+// choosesOne is the choice between two results, which are no key and its value.
+var choosesOne = regexp.MustCompile(`\?\s*` + values + `\s*:\s*` + values)
+
 var resultAt = regexp.MustCompile(`\breturn\b|\?|\becho\b|\bthen\b|&&\s*(?:echo|printf|\{)|:\s*$|\{\s*$|\)\s*\w+\s*=[^=]`)
 
 // branchEntry is a condition on fixed values with a fixed result.
@@ -493,7 +508,7 @@ func branchEntry(at int, test, rest, next string) []entry {
 		return nil
 	}
 	text := strings.Join(m[1:], "")
-	if e.out = valuesOf(text); len(e.out) == 0 && !constant.MatchString(text) {
+	if e.out = valuesOf(text); len(e.out) == 0 && !constant.MatchString(text) || choosesOne.MatchString(text) {
 		return nil
 	}
 	return []entry{e}
