@@ -77,6 +77,9 @@ func (t *takeover) step() {
 	case decide.Put:
 		if !t.goes && !t.wanted() {
 			t.p.kill()
+			if t.claim.Tail().Host == h.name {
+				h.resume() // a take-over that was killed before it did
+			}
 			return
 		}
 		if !t.goes && w.variant == ResumesFirst {
