@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	heldByTest  = regexp.MustCompile("^`([\\w/-]+)\\.(Test\\w+)`$")
+	heldByTest  = regexp.MustCompile("^`(Test\\w+)` in `([\\w/-]+)`$")
 	heldByScene = regexp.MustCompile("^(story|trace|run) `(\\w+)`$")
 )
 
@@ -47,10 +47,10 @@ func TestFailuresAreHeld(t *testing.T) {
 // unknownProof says what is wrong with a test, story, trace or simulated run that a row names.
 func unknownProof(t *testing.T, proof string) string {
 	if m := heldByTest.FindStringSubmatch(proof); m != nil {
-		if declaresTest(t, filepath.Join(root, m[1]), regexp.MustCompile(`(?m)^func `+m[2]+`\(`)) {
+		if declaresTest(t, filepath.Join(root, m[2]), regexp.MustCompile(`(?m)^func `+m[1]+`\(`)) {
 			return ""
 		}
-		return m[1] + " has no " + m[2]
+		return m[2] + " has no " + m[1]
 	}
 	m := heldByScene.FindStringSubmatch(proof)
 	if m == nil {

@@ -405,8 +405,9 @@ func (m *Mirror) seal(ctx context.Context, l *loop, p piece) error {
 	return l.log.Seal(decide.Lines{Text: p.text, Last: p.last, Tree: tree, At: m.opt.Now().UTC(), Nonce: rand.Text()})
 }
 
-// isPast reports whether an iteration after that of a piece has ended: a tree would have the files of
-// now, and that iteration gets it. So a mirror that is behind makes one tree, and not one for each.
+// isPast reports whether an iteration after that of a piece has ended: a tree would have the files
+// of now, and that iteration gets it. So a mirror that is behind makes one tree, and not one for
+// each.
 func (l *loop) isPast(p piece) bool {
 	last, _, err := journal.Last(l.dir, 1)
 	return err == nil && len(last) == 1 && last[0].Iter > p.number+1

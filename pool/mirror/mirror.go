@@ -133,8 +133,8 @@ func (m *Mirror) Run(ctx context.Context) error {
 	} else {
 		m.opt.Say(fmt.Sprintf("the system reports no changes of files: journals are read each %s: %v", decide.Interval, err))
 	}
-	// A folder that exists is watched: the first loop of a host is mirrored at once as well. Without
-	// it, it is found in a minute.
+	// A folder that exists is watched: the first loop of a host is mirrored at once as well.
+	// Without it, it is found in a minute.
 	_ = os.MkdirAll(registry.Folder(m.opt.Home), 0o700)
 	var background sync.WaitGroup
 	defer background.Wait()

@@ -465,8 +465,8 @@ func (s *scene) judge() {
 	}
 }
 
-// compare compares the journals of a host with the logs: a loop that it has now with all of the log,
-// one that it had with what it has sealed. It returns how many lines are the same.
+// compare compares the journals of a host with the logs: a loop that it has now with all of the
+// log, one that it had with what it has sealed. It returns how many lines are the same.
 func (s *scene) compare(h *machine, log map[string][]string) (same int) {
 	s.Helper()
 	all, err := registry.Survey(h.Home, nil)

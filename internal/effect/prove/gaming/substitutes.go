@@ -29,11 +29,11 @@ func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 			continue
 		}
 		if l.indent >= 0 && replaced != "" && i > c.from && !before[normal(l.code)] && callOf(l.bare, replaced) {
-			f.add(event.FactTestsVacuous, c.source, i, f.untested(c) || c.callsOnly(lastName(replaced), program), "this calls what a substitute is in place of: "+brief(l.code))
+			f.callsSubstitute(c, i, lastName(replaced), program)
 		}
 		for _, name := range installed {
 			if l.indent >= 0 && i > c.from && c.isAssertion(i) && callOf(l.bare, name) {
-				f.add(event.FactTestsVacuous, c.source, i, f.untested(c) || c.callsOnly(lastName(name), program), "this calls what a substitute is in place of: "+brief(l.code))
+				f.callsSubstitute(c, i, lastName(name), program)
 			}
 		}
 		if m := mocked.FindStringSubmatch(l.bare); m != nil {
@@ -49,6 +49,12 @@ func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 			}
 		}
 	}
+}
+
+// callsSubstitute adds a line that calls what a substitute is in place of.
+func (f *finder) callsSubstitute(c *testCase, at int, name string, program map[string]bool) {
+	weakens := f.untested(c) || c.callsOnly(name, program)
+	f.add(event.FactTestsVacuous, c.source, at, weakens, "this calls what a substitute is in place of: "+brief(c.lines[at].code))
 }
 
 // lastName is that of a function without its module.
