@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -114,22 +115,9 @@ func (l *loop) open() error {
 // begin finds the loop's ID and the end of its log.
 func (m *Mirror) begin(ctx context.Context, l *loop) error {
 	if l.id == "" {
-		id := l.member.Loop
-		if id == "" {
-			now, err := projector.Load(l.dir)
-			if err != nil {
-				return fmt.Errorf("read the loop's id: %w", err)
-			}
-			view := now.View()
-			id = view.ID
-		}
-		if _, err := ulid.ParseStrict(id); err != nil {
-			return fmt.Errorf("its id %.40q is no ULID", id)
-		}
-		if l.member.Loop != "" {
-			if err := m.submitted(ctx, l); err != nil {
-				return err
-			}
+		id, err := m.idOf(ctx, l)
+		if err != nil {
+			return err
 		}
 		if other := m.claimID(id, l); other != "" {
 			return fmt.Errorf("the folder %s has the same id, %s: one of them is a copy, and has to be removed", other, id)
@@ -145,6 +133,24 @@ func (m *Mirror) begin(ctx context.Context, l *loop) error {
 	}
 	l.log, l.read, l.newer = decide.NewMirror(l.id, m.opt.Host, l.epoch, tail), time.Time{}, true
 	return nil
+}
+
+// idOf returns the loop's ID in the pool: that of its journal, or that of the queue which it was
+// submitted under.
+func (m *Mirror) idOf(ctx context.Context, l *loop) (string, error) {
+	now, err := projector.Load(l.dir)
+	if err != nil {
+		return "", fmt.Errorf("read the loop's id: %w", err)
+	}
+	view := now.View()
+	id := cmp.Or(l.member.Loop, view.ID)
+	if _, err := ulid.ParseStrict(id); err != nil {
+		return "", fmt.Errorf("its id %.40q is no ULID", id)
+	}
+	if id != view.ID {
+		err = m.submitted(ctx, l)
+	}
+	return id, err
 }
 
 // submitted refuses a pool.json that names a loop of the queue which this one is not: an agent can

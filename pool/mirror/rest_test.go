@@ -33,7 +33,9 @@ func newResting(t *testing.T) *resting {
 	opt.Now = func() time.Time { return r.now }
 	r.m = mirror.New(opt)
 	r.m.Hear(t.Context())
-	r.after(0)
+	for range 3 { // a chunk, its receipts, the rest
+		r.after(0)
+	}
 	r.wantMirrored(r.folder)
 	return r
 }

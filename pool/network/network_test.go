@@ -126,15 +126,14 @@ func begin(t *testing.T) *scene {
 		out, _ := server.printed()
 		return json.Unmarshal([]byte(out), &served) == nil
 	})
-	line := strings.Split(served.Join, "'")[1]
 	key, err := trust.Own(s.hosts[0].Home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.well.must("ralph-pool", "join", line)
+	s.well.must("ralph-pool", "join", served.Join)
 	s.observer = s.well.start("env", observing+"=ever", os.Args[0])
 	for _, h := range s.hosts {
-		h.must("ralph-pool", "join", line)
+		h.must("ralph-pool", "join", served.Join)
 		if err := trust.Add(h.Home, fmt.Sprintf("%x", key.Public().(ed25519.PublicKey)), "ada"); err != nil {
 			t.Fatal(err)
 		}

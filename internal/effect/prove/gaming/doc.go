@@ -19,8 +19,9 @@
 //   - Data of the tests that is gone, or assertions that compare less of a value, when the tests of
 //     the start are red in the same way.
 //   - Tests that compare no value, helpers that hide the failures of the tests given to them, and
-//     limits of comparisons that grew beyond any correction. Also several new tests that never run
-//     or cannot fail, when they are half of all, and tests of which a substitute is the subject.
+//     limits of comparisons that grew beyond any correction. Also several new tests that never
+//     run, cannot fail, or ask only about substitutes, when they are half of all, and tests of
+//     which a substitute is the subject.
 //   - A command that cannot fail, when the loop made it so or no other guardrail is left.
 //   - Values of the tests in the program, when nearly all entries of the table are tested and they
 //     look computed: numbers from numbers, texts from texts with the same letters, several inputs,

@@ -80,9 +80,9 @@ var (
 	isTrue       = regexp.MustCompile(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
 )
 
-// onlySubstitutes finds a test whose assertions all are that substitutes were called, or compare
-// with what they were made to return.
-func (f *finder) onlySubstitutes(c *testCase) {
+// onlySubstitutes reports whether all assertions of a test are that substitutes were called, or
+// compare with what these were made to return.
+func (c *testCase) onlySubstitutes() bool {
 	given, called := map[string]bool{}, 0
 	for i := c.marks; i < c.to; i++ {
 		if m := madeToReturn.FindStringSubmatch(c.lines[i].code); m != nil {
@@ -96,11 +96,24 @@ func (f *finder) onlySubstitutes(c *testCase) {
 		case wasCalled.MatchString(code):
 			called++
 		case !given[a] && !given[b] && !(given["True"] && isTrue.MatchString(code)):
-			return
+			return false
 		}
 	}
-	if called > 0 {
-		f.add(event.FactTestsVacuous, c.source, c.from, false, fmt.Sprintf("the test %s asks only whether substitutes were called, and what they were made to return", c.title()))
+	return called > 0
+}
+
+// aboutSubstitutes finds tests that ask only about substitutes. When they are half of the new ones,
+// nothing of the program is tested that they replace; one may be a mistake.
+func (f *finder) aboutSubstitutes() {
+	var all []*testCase
+	for _, c := range f.edited {
+		if c.onlySubstitutes() {
+			all = append(all, c)
+		}
+	}
+	weakens := len(all) > 1 && 2*len(all) >= len(f.edited)
+	for _, c := range all {
+		f.add(event.FactTestsVacuous, c.source, c.from, weakens, fmt.Sprintf("the test %s asks only whether substitutes were called, and what they were made to return", c.title()))
 	}
 }
 

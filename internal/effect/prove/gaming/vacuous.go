@@ -69,7 +69,6 @@ func (f *finder) vacuousTests() {
 			f.add(event.FactTestsVacuous, c.source, i, second, text)
 		}
 		f.mocks(c, before, f.program)
-		f.onlySubstitutes(c)
 		f.sameTwice(c, before)
 		for _, i := range c.asserts {
 			if asserts++; c.isOfType(i) {
@@ -78,6 +77,7 @@ func (f *finder) vacuousTests() {
 			}
 		}
 	}
+	f.aboutSubstitutes()
 	f.helpers(before)
 	f.broughtAlong()
 	f.recordsFirst(before)
