@@ -73,6 +73,14 @@ func begin(t *testing.T) scene {
 		t.Fatal(err)
 	}
 	writer.Close()
+	lock, err := os.Open(filepath.Join(folder, "run.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil { // until the runner is gone
+		t.Fatal(err)
+	}
 	loaded, err := projector.Load(folder)
 	if err != nil {
 		t.Fatal(err)
