@@ -92,7 +92,7 @@ func decoded(data []byte, depth int) (texts [][]byte) {
 		func() io.Reader { return base32.NewDecoder(base32.StdEncoding, bytes.NewReader(data)) },
 		func() io.Reader { return hex.NewDecoder(bytes.NewReader(data)) },
 		func() io.Reader { return ascii85.NewDecoder(bytes.NewReader(data)) },
-		func() io.Reader { return ascii85.NewDecoder(bytes.NewReader(bytes.Map(asAscii85, data))) },
+		func() io.Reader { return ascii85.NewDecoder(bytes.NewReader(bytes.Map(asASCII85, data))) },
 		func() io.Reader { r, _ := zlib.NewReader(bytes.NewReader(data)); return r },
 		func() io.Reader { r, _ := gzip.NewReader(bytes.NewReader(data)); return r },
 		func() io.Reader { return flate.NewReader(bytes.NewReader(data)) },
@@ -125,7 +125,7 @@ func readAll(r io.Reader) []byte {
 // base85 are the digits of RFC 1924, which Python and git use.
 const base85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 
-func asAscii85(r rune) rune {
+func asASCII85(r rune) rune {
 	if at := strings.IndexRune(base85, r); at >= 0 {
 		return '!' + rune(at)
 	}
