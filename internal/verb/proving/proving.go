@@ -186,6 +186,13 @@ func (p Prove) loop(ctx context.Context, e *cli.Env) (s subject, err error) {
 	life := inspected.State.Lifecycle
 	s.name, s.ID = found.Name, cmp.Or(life.ID, digest(found.Dir))
 	s.Dir, s.Env, s.Redact = launch.WorkDirOf(found.Project, inspected), guards.Env, guards.Redact
+	s.Box, err = runner.GuardrailBox(ctx, runner.Config{
+		Home: e.Home, ID: s.ID, Name: found.Name, Dir: found.Dir, Project: found.Project, Tree: treeOf(w), PortBase: ports, WorkDir: s.Dir,
+		Settings: settings, Env: e.Environ,
+	})
+	if err != nil {
+		return s, err
+	}
 	before := "before iteration 1"
 	if s.Start, err = firstSnapshot(ctx, s.Dir, s.ID, e.Environ); err != nil {
 		return s, p.refusal(err)
@@ -213,6 +220,14 @@ func (p Prove) loop(ctx context.Context, e *cli.Env) (s subject, err error) {
 		}
 	}
 	return s, nil
+}
+
+// treeOf is the project's folder in the worktree of a loop; "" without one.
+func treeOf(w *workspace.Worktree) string {
+	if w == nil {
+		return ""
+	}
+	return w.Project()
 }
 
 // settings takes from settings what a proof depends on.
