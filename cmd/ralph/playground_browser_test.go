@@ -51,6 +51,7 @@ func TestBrowserPlayground(t *testing.T) {
 				page.pictures(t, fmt.Sprintf("playground-%d-%t", size.width, dark))
 			}
 		}
+		page.awaits(t, `(list => list.scrollHeight - list.scrollTop - list.clientHeight < 2)(document.getElementById("lines"))`)
 		quiet(t, page)
 	})
 

@@ -112,7 +112,7 @@ func (a *agent) act() {
 	a.soon(w.span(3*time.Second, 25*time.Second))
 }
 
-// finish ends the turn: with a claim once the agent takes the work for done, which may be too early.
+// finish ends the turn, with a claim if the agent takes the work for done. That may be too early.
 func (a *agent) finish() {
 	p := &a.r.w.project
 	if p.done == len(boxes) || p.done == len(boxes)-1 && a.r.w.chance(25) {

@@ -1,5 +1,6 @@
-// Package playground plays one loop in simulated time: the core of ralph decides, and the agent, the
-// clock, the disk and the people are simulated. A person adds faults and commands while it runs.
+// Package playground plays one loop in simulated time: the core of ralph decides, and the agent,
+// the clock, the disk and the people are simulated. A person adds faults and commands while it
+// runs.
 //
 //	run := playground.New(7)
 //	run.Act("kill", "")                  // kill -9 of the runner

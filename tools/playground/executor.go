@@ -90,7 +90,8 @@ func (x executor) begin(d event.Decided, prompt string, cause event.Seq) {
 	for _, payload := range []event.Payload{
 		p.repo(event.MomentBegin), p.folder(),
 		event.GuardrailSnapshotted{Files: []event.SnapshotFile{{
-			Path: guardrailFile, Role: event.RoleProgram, Kind: "file", SHA256: sum(guardrailText), Bytes: int64(len(guardrailText)), Mode: 0o644, Protected: true,
+			Path: guardrailFile, Role: event.RoleProgram, Kind: "file", Mode: 0o644, Protected: true,
+			SHA256: sum(guardrailText), Bytes: int64(len(guardrailText)),
 		}}},
 		event.IterationStarted{N: d.Iteration, Mode: "work", Prompt: blob, Commands: d.Commands},
 	} {

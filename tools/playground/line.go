@@ -53,7 +53,7 @@ func (w *Run) show(e event.Event, rule string) {
 	if err != nil {
 		line.Text = err.Error()
 	}
-	said := phrase.Of(p, phrase.Known{At: e.At, Location: time.UTC, Loop: name, Running: view.Iteration, Maximum: view.MaximumIterations})
+	said := phrase.Of(p, phrase.Known{At: e.At, Location: time.UTC, Loop: loopName, Running: view.Iteration, Maximum: view.MaximumIterations})
 	switch e.Type {
 	case event.TypeSegmentOpened, event.TypeSegmentSealed, event.TypeAgentUsed, event.TypeToolReturned, event.TypeFolderInspected,
 		event.TypeRepoInspected, event.TypeGuardrailSnapshotted, event.TypeIterationChecked, event.TypeSCMEnded:

@@ -36,9 +36,9 @@ type Run struct {
 }
 
 const (
-	loopDir = "loop"
-	name    = "parser"
-	task    = "Make the parser count lines, words and bytes, as task.md lists it."
+	loopDir  = "loop"
+	loopName = "parser"
+	task     = "Make the parser count lines, words and bytes, as task.md lists it."
 )
 
 // start is when each run begins.

@@ -94,7 +94,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, swept int) 
 			return err
 		}
 		first = event.LoopStarted{
-			Name: name, ID: "01SIM000000000000000000000", Dir: "/home/ada/parser/.ralph/parser", Project: "/home/ada/parser", Host: "mill",
+			Name: loopName, ID: "01SIM000000000000000000000", Dir: "/home/ada/parser/.ralph/parser", Project: "/home/ada/parser", Host: "mill",
 			PID: 4000 + r.w.runs, Agent: event.Agent{Protocol: "claude", Command: []string{"claude"}}, Rules: rules(), Task: event.Source{Text: &text},
 		}
 	}
@@ -107,7 +107,9 @@ func rules() event.Rules {
 	return event.Rules{
 		MaximumIterations: 20, CompletionResponse: "DONE", Context: "fresh",
 		Completion: event.CompletionRules{Promise: "COMPLETE", Match: "final", MinToolCalls: 1, OnPromiseNoWork: "reject", Checklist: true},
-		Limits:     event.LimitRules{Cost: 5, Idle: minutes(10), Tool: minutes(30), Iteration: minutes(120), ExitGrace: minutes(1) / 2, MaxOutage: minutes(120)},
+		Limits: event.LimitRules{
+			Cost: 5, Idle: minutes(10), Tool: minutes(30), Iteration: minutes(120), ExitGrace: minutes(1) / 2, MaxOutage: minutes(120),
+		},
 		Restart:    event.RestartRules{Max: 5, Delay: event.Duration(time.Second)},
 		Breaker:    event.BreakerRules{NoProgress: 5, SameError: 5, Environment: 3},
 		Prove:      event.ProveRules{Auto: "off"},

@@ -7,6 +7,7 @@ const linesMost = 2000; // that the page keeps
 let elapsed = 0; // simulated milliseconds
 let running = true;
 let ended = false;
+let follows = true; // the list shows its last line
 let last; // when the last frame was drawn
 
 // The address has the seed and the acts: #seed=7&do=12000.kill,61000.steer.text
@@ -29,7 +30,12 @@ function restart(seed, acts) {
   const now = new URLSearchParams({ seed });
   if (acts) now.set("do", acts);
   history.replaceState(null, "", `#${now}`);
+  again();
+}
+
+function again() {
   at("lines").replaceChildren();
+  follows = true;
   begin();
 }
 
@@ -47,10 +53,9 @@ function advance(ms) {
   const news = JSON.parse(playground.advance(ms));
   elapsed = news.elapsed;
   const list = at("lines");
-  const end = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   for (const line of news.lines || []) add(line);
   while (list.childElementCount > linesMost) list.firstChild.remove();
-  if (end && news.lines) list.scrollTop = list.scrollHeight;
+  if (follows) list.scrollTop = list.scrollHeight;
   facts(news.facts);
   at("clock").textContent = clock(elapsed);
   if (news.ended !== ended) {
@@ -96,6 +101,7 @@ function add(line) {
     if (line.tone && line.tone !== "good") at("said").textContent = line.text;
   }
   at("lines").append(li);
+  if (line.text && !line.detail) at("latest").textContent = `${line.at} ${line.text}`;
 }
 
 // facts changes only what differs, so that a reader can select text.
@@ -134,26 +140,25 @@ function listen() {
   at("again").addEventListener("click", () => restart(parameters().get("seed") || "1"));
   at("other").addEventListener("click", () => restart(Math.floor(Math.random() * 1000000)));
   at("all").addEventListener("change", () => at("lines").classList.toggle("everything", at("all").checked));
-  addEventListener("hashchange", () => {
-    at("lines").replaceChildren();
-    begin();
+  at("lines").addEventListener("scroll", () => {
+    const list = at("lines");
+    follows = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   });
+  addEventListener("hashchange", again);
 }
 
-// The core is stored compressed, and unpacked here: then any server will do. One that has unpacked
-// it already, as its headers said, is no problem either.
+// The core is stored compressed, and unpacked here: then any server will do. One that names the
+// encoding has the browser unpack it.
 async function load() {
   const response = await fetch("ralph.wasm.gz");
   if (!response.ok) throw new Error(`ralph.wasm.gz: ${response.status}`);
-  let bytes = await response.arrayBuffer();
-  const size = bytes.byteLength;
-  if (new Uint8Array(bytes)[0] === 0x1f) {
-    bytes = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-  }
+  const packed = !response.headers.get("Content-Encoding");
+  const stream = packed ? response.body.pipeThrough(new DecompressionStream("gzip")) : response.body;
   const go = new Go();
-  const { instance } = await WebAssembly.instantiate(bytes, go.importObject);
+  const { instance } = await WebAssembly.instantiateStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }), go.importObject);
   go.run(instance);
-  at("size").textContent = `The core is ${(size / 1e6).toFixed(1)} MB, and was ready after ${Math.round(performance.now())} ms.`;
+  const size = Number(response.headers.get("Content-Length"));
+  at("size").textContent = `The core is ${size ? `${(size / 1e6).toFixed(1)} MB, and ` : ""}ready after ${Math.round(performance.now())} ms.`;
 }
 
 addEventListener("playground", () => {
