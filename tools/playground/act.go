@@ -13,7 +13,7 @@ import (
 // Acts are what a person can do to a run.
 var Acts = []string{
 	"rate", "overload", "hang", "crash", "claim", "game", "flaky",
-	"kill", "power", "disk",
+	"kill", "power", "disk", "fence",
 	"steer", "pause", "resume", "stop",
 }
 
@@ -57,8 +57,11 @@ func (w *Run) act(what, text string) {
 			w.fill(false)
 			w.run()
 		})
+	case "fence":
+		w.note("warning", "This host is cut off from its pool. Another host claims the loop, and fences this one when it can be reached.")
+		w.send(event.CommandReceived{Kind: event.CommandFence, Host: "kiln", Epoch: 2})
 	default:
-		w.send(event.CommandKind(what), text)
+		w.send(event.CommandReceived{Kind: event.CommandKind(what), Text: text})
 	}
 }
 
@@ -83,9 +86,10 @@ func (w *Run) kill(how simfs.Loss, text string, back time.Duration) {
 }
 
 // send puts a command into the inbox, which is there whether or not a runner is.
-func (w *Run) send(kind event.CommandKind, text string) {
+func (w *Run) send(c event.CommandReceived) {
 	id := w.id(w.now)
-	w.inbox = append(w.inbox, event.CommandReceived{ID: string(id[:]), Kind: kind, From: "web:ada", Text: text, Origin: event.OriginPerson})
+	c.ID, c.From, c.Origin = string(id[:]), "web:ada", event.OriginPerson
+	w.inbox = append(w.inbox, c)
 	if w.runner == nil {
 		w.note("", "The command is in the inbox; the next runner reads it.")
 		return

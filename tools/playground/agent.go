@@ -161,6 +161,15 @@ func (a *agent) faulty(fault string) {
 	}
 }
 
+// endAgent ends an agent's process that lives, without a report.
+func (w *Run) endAgent() (lived bool) {
+	if w.agent == nil || !w.agent.alive {
+		return false
+	}
+	w.agent.alive = false
+	return true
+}
+
 // exit ends the process, which is reported once.
 func (a *agent) exit(code int, signal string, cause event.Seq) {
 	if a == nil || !a.alive {

@@ -78,6 +78,11 @@ func TestLoopCompletes(t *testing.T) {
 		if v := w.view.View(); v.Ended.Reason.Status() != event.StatusCompleted {
 			t.Errorf("seed %d: %s\n%s", seed, v.Ended.Why, texts(lines, 30))
 		}
+		for _, l := range lines {
+			if l.Lost > 0 || l.Note && l.Tone == "failure" {
+				t.Errorf("seed %d: %+v", seed, l)
+			}
+		}
 	}
 }
 
@@ -139,6 +144,23 @@ func TestPeople(t *testing.T) {
 	}
 }
 
+// A loop that another host has ends here at once, with its agent, and does nothing more.
+func TestFence(t *testing.T) {
+	w := New(2)
+	w.Advance(30 * time.Second)
+	if err := w.Act("fence", ""); err != nil {
+		t.Fatal(err)
+	}
+	lines := w.Advance(time.Minute)
+	if v := w.view.View(); !w.Ended() || v.Ended.Reason != event.ReasonFenced || !has(lines, event.TypeCommandReceived, event.TypeLoopFenced, event.TypeLoopEnded) {
+		t.Errorf("the loop is %s:\n%s", v.State, texts(lines, 20))
+	}
+	if w.agent.alive {
+		t.Error("its agent lives")
+	}
+	verify(t, w)
+}
+
 // Lines that were not synced are lost with the power, and marked as lost.
 func TestPowerCutLosesUnsyncedLines(t *testing.T) {
 	for seed := range uint64(40) {
@@ -171,7 +193,7 @@ func TestAnyActs(t *testing.T) {
 			for range 12 {
 				w.Advance(time.Duration(rng.IntN(200_000)) * time.Millisecond)
 				act := Acts[rng.IntN(len(Acts))]
-				if act == "stop" || act == "pause" {
+				if act == "stop" || act == "pause" || act == "fence" {
 					act = "resume"
 				}
 				if err := w.Act(act, "go on"); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/testkit/simfs"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -151,8 +152,8 @@ func (w *Run) die(how simfs.Loss) {
 	w.runner = nil
 	w.disk = w.disk.Crash(how)
 	w.fill(w.full)
-	if how != simfs.Killed && w.agent != nil {
-		w.agent.alive = false
+	if how != simfs.Killed {
+		w.endAgent()
 	}
 	w.reread()
 }
@@ -195,9 +196,10 @@ func (w *Run) reread() {
 	if err != nil {
 		w.note("failure", fmt.Sprintf("The journal cannot be read: %v", err))
 	}
-	if lost := before - w.view.Seq(); lost > 0 {
-		w.lines = append(w.lines, Line{Lost: w.view.Seq() + 1})
-		w.note("warning", fmt.Sprintf("The last %d lines were not on the disk yet: they are lost. Nothing that cannot be undone was among them.", lost))
+	if last := w.view.Seq(); last < before {
+		w.lines = append(w.lines, Line{Lost: last + 1})
+		lost := units.Quantity(int(before-last), "line")
+		w.note("warning", "Lost, because it was not on the disk yet: the last "+lost+" of the journal. No decision that cannot be undone was among them.")
 	}
 }
 

@@ -46,8 +46,7 @@ func (r *runner) open() error {
 		return err
 	}
 	swept := 0
-	if w.agent != nil && w.agent.alive {
-		w.agent.alive = false
+	if w.endAgent() {
 		swept = 1
 	}
 	var checkpoint []byte
@@ -219,9 +218,7 @@ func (r *runner) fail(err error) {
 		return
 	}
 	r.closing = true
-	if w.agent != nil {
-		w.agent.alive = false
-	}
+	w.endAgent()
 	w.note("failure", fmt.Sprintf("The runner ends: %v. It ends its agent first, because nothing may happen that the journal does not have.", err))
 	if r.writer != nil {
 		_ = r.writer.Close() // the error above is known already
@@ -236,6 +233,7 @@ func (r *runner) fail(err error) {
 // end closes the journal of a loop that has ended.
 func (r *runner) end() {
 	w := r.w
+	w.endAgent() // that of a fenced loop
 	if err := r.writer.Close(); err != nil {
 		w.note("failure", fmt.Sprintf("The journal cannot be closed: %v", err))
 	}

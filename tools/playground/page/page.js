@@ -135,7 +135,6 @@ function listen() {
   at("play").addEventListener("click", () => {
     running = !running;
     at("play").textContent = running ? "Stop the clock" : "Let it run";
-    at("play").setAttribute("aria-pressed", running);
   });
   at("again").addEventListener("click", () => restart(parameters().get("seed") || "1"));
   at("other").addEventListener("click", () => restart(Math.floor(Math.random() * 1000000)));
