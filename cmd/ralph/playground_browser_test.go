@@ -74,6 +74,12 @@ func TestBrowserPlayground(t *testing.T) {
 			t.Errorf("the address plays another run:\n%.3000s\n\nbefore:\n%.3000s", after, before)
 		}
 		quiet(t, again)
+		page.front(t) // no time passes in a tab that is hidden
+		value[any](t, page, `document.getElementById("again").click()`)
+		page.awaits(t, typeShown("agent.started")+` && !document.querySelector("[data-act=kill]").disabled`)
+		if address := value[string](t, page, "location.hash"); address != "#seed=7" {
+			t.Errorf("the address of another run is %s", address)
+		}
 		quiet(t, page)
 	})
 }

@@ -20,13 +20,14 @@ var Acts = []string{
 // Act does something now. Text is the message of a steer.
 func (w *Run) Act(what, text string) error { return w.Plan(w.Elapsed(), what, text) }
 
-// Plan does something when that much time has passed since the start of the run.
+// Plan does something when that much time has passed since the start of the run, or now if more
+// has.
 func (w *Run) Plan(at time.Duration, what, text string) error {
 	if !slices.Contains(Acts, what) {
 		return fmt.Errorf("%.40q is nothing that can be done to a run", what)
 	}
 	w.order++
-	heap.Push(&w.queue, &item{at: start.Add(at), act: true, order: w.order, do: func() { w.act(what, text) }})
+	heap.Push(&w.queue, &item{at: start.Add(max(at, w.Elapsed())), act: true, order: w.order, do: func() { w.act(what, text) }})
 	return nil
 }
 

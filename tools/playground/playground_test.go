@@ -222,6 +222,14 @@ func TestPlannedActs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	late := New(5)
+	late.Advance(time.Minute)
+	if err := late.Plan(-time.Hour, "kill", ""); err != nil {
+		t.Fatal(err)
+	}
+	if lines := late.Advance(0); late.Elapsed() != time.Minute || len(lines) == 0 {
+		t.Errorf("an act of the past happened at %s: %v", late.Elapsed(), lines)
+	}
 	finish(t, done)
 	finish(t, planned)
 	if !bytes.Equal(verify(t, done), verify(t, planned)) {

@@ -21,8 +21,6 @@ function begin() {
     const problem = Number.isInteger(Number(ms)) ? playground.plan(Number(ms), what, decodeURIComponent(text.join("."))) : `${ms} is no number of milliseconds`;
     if (problem) add({ note: true, tone: "failure", at: "", text: `The address of this page: ${problem}.` });
   }
-  elapsed = 0;
-  ended = false;
   advance(0);
 }
 
@@ -35,6 +33,7 @@ function restart(seed, acts) {
 
 function again() {
   at("lines").replaceChildren();
+  at("said").textContent = at("latest").textContent = "";
   follows = true;
   begin();
 }
