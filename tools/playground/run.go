@@ -135,9 +135,9 @@ func (w *Run) Advance(by time.Duration) []Line {
 	return lines
 }
 
-// run starts a runner.
+// run starts a runner, unless there is one or the loop has ended.
 func (w *Run) run() {
-	if w.runner != nil {
+	if view := w.view.View(); w.runner != nil || view.Ended != nil {
 		return
 	}
 	w.runs++
