@@ -47,7 +47,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -173,6 +173,13 @@ cover: ## what the tests reach: bin/cover.html
 	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
+playground: ## bin/site/playground: a simulated loop in the browser, to be served by any web server; tests of it
+	@mkdir -p bin/site/playground
+	cd tools/playground && $(GO) vet ./... && $(GO) test -count=1 ./... && GOOS=js GOARCH=wasm $(GO) build -ldflags '-s -w' -o ../../bin/playground.wasm ./wasm
+	gzip -9 -n -c bin/playground.wasm > bin/site/playground/ralph.wasm.gz
+	cp tools/playground/page/* render/markup/markup.css "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/site/playground/
+	@echo "ralph.wasm: $$(wc -c < bin/playground.wasm) bytes, $$(wc -c < bin/site/playground/ralph.wasm.gz) compressed"
+
 outside: ## a program outside of the module that uses only the public packages
 	cd tools/outside && $(GO) vet ./... && $(GO) test -count=1 ./...
 
@@ -234,6 +241,7 @@ lint: ## golangci-lint, and vet for the other systems; the first run builds gola
 	$(TOOL) golangci-lint run ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) build ./internal/core/... ./projector ./render/phrase
 	linter="$$($(TOOL) -n golangci-lint)" && cd pool && "$$linter" run ./... && GOOS=darwin $(GO) vet ./...
 
 fmt: ## gofumpt
