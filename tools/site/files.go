@@ -26,14 +26,14 @@ const indexFile = "search-index.js"
 
 // view is what the template shows.
 type view struct {
-	Root                  string // the way to the root of the site
-	Path, Title, Summary  string
-	Front                 bool
-	Markdown, Source      string
-	Body                  template.HTML
-	Headings              []heading
-	Shelves               []shelfView
-	Siblings              []link // the pages of a folder that is no shelf
+	Root                 string // the way to the root of the site
+	Path, Title, Summary string
+	Front                bool
+	Markdown, Source     string
+	Body                 template.HTML
+	Headings             []heading
+	Shelves              []shelfView
+	Siblings             []link // the pages of a folder that is no shelf
 	Previous, Next       *link
 }
 
@@ -73,7 +73,7 @@ func (s *site) files() (map[string][]byte, error) {
 			return nil, err
 		}
 		files[address(name)] = b.Bytes()
-		files[name] = p.source
+		files[name] = p.copy
 	}
 	return files, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -26,6 +27,7 @@ const repository = "https://github.com/ralph-loop/ralph/"
 type page struct {
 	path     string
 	source   []byte
+	copy     []byte // the source, with links to what is no part of the site made complete
 	doc      ast.Node
 	title    string
 	summary  string // its first sentence
@@ -59,7 +61,7 @@ func address(name string) string {
 
 // parse reads the headings and texts of a page, and gives each heading its anchor.
 func parse(name string, source []byte) *page {
-	p := &page{path: name, source: source, anchors: map[string]bool{}, targets: map[*ast.Link]string{}}
+	p := &page{path: name, source: source, copy: source, anchors: map[string]bool{}, targets: map[*ast.Link]string{}}
 	p.doc = markdown.Parser().Parse(text.NewReader(source))
 	for n := p.doc.FirstChild(); n != nil; n = n.NextSibling() {
 		heading, ok := n.(*ast.Heading)
@@ -169,6 +171,9 @@ func (s *site) resolve(p *page) []error {
 			to, target, err := s.follow(p, string(n.Destination))
 			if err != nil {
 				report("%w", err)
+			}
+			if strings.HasPrefix(to, repository) {
+				p.copy = bytes.ReplaceAll(p.copy, slices.Concat([]byte("]("), n.Destination, []byte(")")), []byte("]("+to+")"))
 			}
 			n.Destination = []byte(to)
 			p.targets[n] = target

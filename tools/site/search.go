@@ -54,7 +54,7 @@ func (s *site) searchIndex() []byte {
 	return slices.Concat([]byte("searchIndex("), text, []byte(");\n"))
 }
 
-// shelf names the shelf that a page stands on, or its folder.
+// shelf names the shelf of a page, or its folder.
 func (s *site) shelf(name string) string {
 	for _, shelf := range s.shelves {
 		for _, group := range shelf.Groups {

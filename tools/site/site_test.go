@@ -131,9 +131,22 @@ func TestLinksOfSiteHaveTargets(t *testing.T) {
 			t.Errorf("no page leads to %s", name)
 		}
 	}
-	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllSubmatch(files["llms.txt"], -1) {
-		if files[string(m[1])] == nil {
-			t.Errorf("llms.txt names %s, which is not part of the site", m[1])
+}
+
+// Programs follow the links of llms.txt and of the pages as Markdown.
+func TestLinksOfCopiesHaveTargets(t *testing.T) {
+	s, files := made(t)
+	links := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fenced := regexp.MustCompile("(?ms)^```.*?^```")
+	for _, name := range append(s.names(), "llms.txt") {
+		for _, m := range links.FindAllSubmatch(fenced.ReplaceAll(files[name], nil), -1) {
+			to, _, _ := strings.Cut(string(m[1]), "#")
+			if strings.Contains(to, "://") || to == "" {
+				continue
+			}
+			if target := path.Join(path.Dir(name), to); files[target] == nil && files[target+"/README.md"] == nil {
+				t.Errorf("%s links to %s, which is not part of the site", name, to)
+			}
 		}
 	}
 }
@@ -218,7 +231,7 @@ func TestSearchIndexFindsPages(t *testing.T) {
 	}
 }
 
-func TestAnchorsAreThoseOfGitHub(t *testing.T) {
+func TestAnchorsAsOnGitHub(t *testing.T) {
 	p := parse("x.md", []byte("# A `--flag`, and *more*\n\n## Text: `limits.cost`\n\n## Done: exit code 0\n\n## Done: exit code 0\n\n## [A link](y.md) of snake_case\n"))
 	var got []string
 	for _, section := range p.sections {
