@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -46,6 +47,7 @@ func TestBrowserSite(t *testing.T) {
 		}))
 		defer server.Close()
 		siteIsRead(t, b, server.URL+"/some/where/")
+		siteIsValid(t, b, server.URL+"/some/where/", out)
 		mu.Lock()
 		defer mu.Unlock()
 		if len(outside) > 0 {
@@ -70,6 +72,7 @@ func siteIsRead(t *testing.T, b browser, root string) {
 	toSearch(t, p)
 	p.types(t, "worktree ports", "")
 	p.awaits(t, `document.querySelector("#site-found a")?.textContent.startsWith("What the worktree gets")`)
+	p.pictures(t, "site-search")
 	p.types(t, "", kb.ArrowDown+kb.Enter)
 	p.awaits(t, `location.href.endsWith("docs/guide/worktree.html#what-the-worktree-gets") && document.readyState === "complete"`)
 	if at := value[float64](t, p, `document.getElementById("what-the-worktree-gets").getBoundingClientRect().top`); at < 0 || at > 400 {
@@ -83,6 +86,42 @@ func siteIsRead(t *testing.T, b browser, root string) {
 	p.types(t, "", kb.Escape)
 	p.awaits(t, `document.getElementById("site-found").hidden`)
 	quiet(t, p)
+}
+
+// siteIsValid sees that a browser mends nothing: the tree that it makes of each page is the tree that
+// is written there.
+func siteIsValid(t *testing.T, b browser, root, out string) {
+	t.Helper()
+	p := b.open(t, root+"index.html")
+	defer p.close()
+	err := filepath.WalkDir(out, func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".html" {
+			return err
+		}
+		name := strings.TrimPrefix(file, out+"/")
+		differs := value[string](t, p, fmt.Sprintf(`(async () => {
+			const text = await (await fetch(%q)).text();
+			const tree = kind => {
+				const names = [];
+				const walk = (element, depth) => {
+					names.push(depth + element.localName);
+					for (const child of element.children) walk(child, depth + 1);
+				};
+				walk(new DOMParser().parseFromString(text, kind).documentElement, 0);
+				return names;
+			};
+			const mended = tree("text/html"), written = tree("application/xml");
+			const at = written.findIndex((name, i) => name !== mended[i]);
+			return at < 0 && written.length === mended.length ? "" : written.slice(Math.max(at - 2, 0), at + 2) + " became " + mended.slice(Math.max(at - 2, 0), at + 2);
+		})()`, root+name))
+		if differs != "" {
+			t.Errorf("%s: %s", name, differs)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // toSearch goes to the field of the search by its key, once the page's script has begun.
