@@ -129,7 +129,7 @@ func (s *site) arrange() {
 				break
 			}
 			listed[target] = true
-			s.add(s.shelves[len(s.shelves)-1].Name, entry{target, capital(textOf(n, table.source))})
+			s.add(s.shelves[len(s.shelves)-1].Name, entry{target, label(textOf(n, table.source), s.pages[target].title)})
 		}
 		return ast.WalkContinue, nil
 	})
@@ -160,6 +160,14 @@ func (s *site) order() []entry {
 		}
 	}
 	return all
+}
+
+// label is what a link says, as the title spells it if it says the same.
+func label(link, title string) string {
+	if strings.EqualFold(link, title) {
+		return title
+	}
+	return capital(link)
 }
 
 func capital(text string) string {
