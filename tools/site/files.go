@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -31,28 +32,17 @@ type view struct {
 	Front                bool
 	Markdown, Source     string
 	Body                 template.HTML
-	Headings             []heading
-	Shelves              []shelfView
-	Siblings             []link // the pages of a folder that is no shelf
-	Previous, Next       *link
+	Headings             []section
+	Shelves              []shelf
+	Siblings             []entry // the pages of a folder that is no shelf
+	Previous, Next       *entry
 }
 
-type heading struct{ Anchor, Title string }
+// To is the way from the page to another one.
+func (v view) To(e entry) string { return relative(v.Path, address(e.Path)) }
 
-type shelfView struct {
-	Name   string
-	Groups []groupView
-}
-
-type groupView struct {
-	Name  string
-	Links []link
-}
-
-type link struct {
-	To, Label string
-	Current   bool
-}
+// Current reports whether an entry is the page itself.
+func (v view) Current(e entry) bool { return e.Path == v.Path }
 
 // files returns the files of the site by their paths.
 func (s *site) files() (map[string][]byte, error) {
@@ -82,59 +72,32 @@ func (s *site) view(p *page, body string) view {
 	v := view{
 		Root: strings.Repeat("../", strings.Count(p.path, "/")), Path: p.path, Title: p.title, Summary: p.summary,
 		Front: p.path == "README.md", Markdown: path.Base(p.path), Source: repository + "blob/main/" + p.path,
-		Body: template.HTML(body), //nolint:gosec // goldmark leaves raw HTML out
+		Body:    template.HTML(body), //nolint:gosec // goldmark leaves raw HTML out
+		Shelves: s.shelves,
 	}
 	for _, section := range p.sections {
 		if section.level == 2 {
-			v.Headings = append(v.Headings, heading{section.anchor, section.title})
+			v.Headings = append(v.Headings, section)
 		}
 	}
-	to := func(e entry) link {
-		return link{relative(p.path, address(e.Path)), e.Label, e.Path == p.path}
-	}
-	for _, sh := range s.shelves {
-		shown := shelfView{Name: sh.Name}
-		for _, g := range sh.Groups {
-			group := groupView{Name: g.Name}
-			for _, e := range g.Entries {
-				group.Links = append(group.Links, to(e))
-			}
-			if len(group.Links) > 0 {
-				shown.Groups = append(shown.Groups, group)
-			}
-		}
-		v.Shelves = append(v.Shelves, shown)
-	}
-	v.turn(s, p, to)
-	return v
-}
-
-// turn finds the pages before and after a page. One in a folder that is no shelf has the pages of
-// that folder beside it.
-func (v *view) turn(s *site, p *page, to func(entry) link) {
 	order := s.order()
 	if folder := path.Dir(p.path); strings.HasPrefix(folder, "docs/") && shelfOf[folder] == "" {
-		order = nil
 		for _, name := range s.names() {
 			if path.Dir(name) == folder {
-				order = append(order, entry{name, s.pages[name].title})
-				v.Siblings = append(v.Siblings, to(order[len(order)-1]))
+				v.Siblings = append(v.Siblings, entry{name, s.pages[name].title})
 			}
 		}
+		order = v.Siblings
 	}
-	for i, e := range order {
-		if e.Path != p.path {
-			continue
+	if at := slices.IndexFunc(order, v.Current); at >= 0 {
+		if at > 0 {
+			v.Previous = &order[at-1]
 		}
-		if i > 0 {
-			before := to(order[i-1])
-			v.Previous = &before
-		}
-		if i+1 < len(order) {
-			after := to(order[i+1])
-			v.Next = &after
+		if at+1 < len(order) {
+			v.Next = &order[at+1]
 		}
 	}
+	return v
 }
 
 // forPrograms is llms.txt: each page with its first sentence, as Markdown.

@@ -39,7 +39,7 @@ type page struct {
 // A section is a heading with the text below it.
 type section struct {
 	level         int
-	anchor, title string
+	Anchor, Title string
 	text          string
 }
 
@@ -79,8 +79,8 @@ func parse(name string, source []byte) *page {
 		if p.title == "" {
 			p.title = words
 		}
-		s := section{level: heading.Level, title: words, anchor: p.free(slug(words))}
-		heading.SetAttributeString("id", []byte(s.anchor))
+		s := section{level: heading.Level, Title: words, Anchor: p.free(slug(words))}
+		heading.SetAttributeString("id", []byte(s.Anchor))
 		p.sections = append(p.sections, s)
 	}
 	if p.summary == "" {

@@ -30,8 +30,8 @@ func (s *site) searchIndex() []byte {
 		found.Pages = append(found.Pages, []string{address(name), p.title, s.shelf(name)})
 		for _, section := range p.sections {
 			at := len(found.Sections)
-			found.Sections = append(found.Sections, []any{len(found.Pages) - 1, section.anchor, section.title})
-			for word := range words(section.title + " " + section.text) {
+			found.Sections = append(found.Sections, []any{len(found.Pages) - 1, section.Anchor, section.Title})
+			for word := range words(section.Title + " " + section.text) {
 				postings[word] = append(postings[word], at)
 			}
 		}

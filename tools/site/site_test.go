@@ -235,7 +235,7 @@ func TestAnchorsAsOnGitHub(t *testing.T) {
 	p := parse("x.md", []byte("# A `--flag`, and *more*\n\n## Text: `limits.cost`\n\n## Done: exit code 0\n\n## Done: exit code 0\n\n## [A link](y.md) of snake_case\n"))
 	var got []string
 	for _, section := range p.sections {
-		got = append(got, section.anchor)
+		got = append(got, section.Anchor)
 	}
 	want := []string{"a---flag-and-more", "text-limitscost", "done-exit-code-0", "done-exit-code-0-1", "a-link-of-snake_case"}
 	if !slices.Equal(got, want) {
