@@ -88,8 +88,8 @@ func siteIsRead(t *testing.T, b browser, root string) {
 	quiet(t, p)
 }
 
-// siteIsValid sees that a browser mends nothing: the tree that it makes of each page is the tree that
-// is written there.
+// siteIsValid sees that a browser mends nothing: the tree that it makes of each page is the tree
+// that is written there.
 func siteIsValid(t *testing.T, b browser, root, out string) {
 	t.Helper()
 	p := b.open(t, root+"index.html")
