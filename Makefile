@@ -47,7 +47,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -260,6 +260,10 @@ docs: ## generate docs/reference/{commands,events,settings,rehearsing,durability
 	$(GO) test ./internal/archtest -run TestDocs -count=1 -update
 	$(GO) test ./cmd/ralph -run Published -count=1 -update
 	cd tools && $(GO) run ./durability -dir .. -docs
+
+site: ## the documentation as a site of files with a search, and the playground: bin/site; its links are checked
+	cd tools && $(GO) test -count=1 ./site && $(GO) run ./site -dir .. -out $(CURDIR)/bin/site
+	@$(MAKE) --no-print-directory playground
 
 check: lint test race script ## what has to pass before a change is merged
 

@@ -9,7 +9,10 @@ tool (
 	mvdan.cc/gofumpt
 )
 
-require go.yaml.in/yaml/v3 v3.0.5
+require (
+	github.com/yuin/goldmark v1.8.7
+	go.yaml.in/yaml/v3 v3.0.5
+)
 
 require (
 	4d63.com/gocheckcompilerdirectives v1.4.0 // indirect

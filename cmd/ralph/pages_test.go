@@ -109,6 +109,29 @@ func TestPagesNameKnownFlags(t *testing.T) {
 	}
 }
 
+// The pages that are lists of commands have most of them in their text.
+func TestListsOfCommandsNameFlags(t *testing.T) {
+	settings, err := os.ReadFile("../../docs/reference/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, least := range map[string]int{"one-page": 25, "twenty-questions": 15} {
+		text, err := os.ReadFile("../../docs/guide/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := regexp.MustCompile("`(ralph [^`]+)`").FindAllStringSubmatch(string(text), -1)
+		if len(commands) < least {
+			t.Errorf("%s has only %d commands", page, len(commands))
+		}
+		for _, m := range commands {
+			if problem := unknownWord(t, m[1], string(settings)); problem != "" {
+				t.Errorf("%s: %s", page, problem)
+			}
+		}
+	}
+}
+
 // TestPageCheckNoticesMistakes shows that a wrong block would be noticed.
 func TestPageCheckNoticesMistakes(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -18,7 +18,7 @@ func TestLinksHaveTargets(t *testing.T) {
 			return err
 		}
 		name, hidden := entry.Name(), strings.HasPrefix(entry.Name(), ".") && path != root
-		if entry.IsDir() && (hidden || name == "testdata" || name == "node_modules") {
+		if entry.IsDir() && (hidden || slices.Contains([]string{"testdata", "node_modules", "bin", "dist"}, name)) {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !strings.HasSuffix(name, ".md") {
