@@ -114,7 +114,7 @@ func TestAgentConfig(t *testing.T) {
 	if diff := cmp.Diff(want, cfg.Spec); diff != "" {
 		t.Error(diff)
 	}
-	if cfg.Name != "pi" || cfg.Mark != "01JD" || !cfg.KeepRaw || cfg.Secrets == nil {
+	if cfg.Name != "pi" || cfg.Mark != process.AgentMark(r.Home, "01JD") || !cfg.KeepRaw || cfg.Secrets == nil {
 		t.Errorf("%+v", cfg)
 	}
 	if about := r.about()[0]; about.Name != "" || about.Protocol != "pi" || !slices.Equal(about.Command, []string{"npx pi", "--no-session", "--name 'a b'"}) {
