@@ -2,12 +2,15 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/pooltest"
@@ -113,5 +116,42 @@ func TestUnbegunLoopBehindCursor(t *testing.T) {
 	one.Wait()
 	if ran := w.ran(); len(ran) != 1 || ran[w.ids["task-0"]] != 1 {
 		t.Errorf("%v ran, want %s", ran, w.ids["task-0"])
+	}
+}
+
+// A host that took a loop over, and died before it wrote a view, has the loop all the same.
+func TestDeadTakerWithoutView(t *testing.T) {
+	w := newWorld(t, "")
+	sp := w.submit("one", nil)
+	w.begin(sp, "kiln", event.StatusRunning)
+	before, err := w.store.Get(t.Context(), keys.Chunk(sp.ID, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := chunk.Encode(chunk.Header{Version: 1, Loop: sp.ID, Number: 2, Epoch: 2, Host: "old", Prev: chunk.Hash(before.Value), Nonce: "m"}, nil)
+	if err == nil {
+		_, err = w.store.PutIfAbsent(t.Context(), keys.Chunk(sp.ID, 2), value)
+	}
+	if err := errors.Join(err, live.NoteLoop(t.Context(), w.store, "old", sp.ID)); err != nil {
+		t.Fatal(err)
+	}
+	w.beat("old")
+	c := &clock{time.Now()}
+	var taken []string
+	one := w.worker("mill", c, func(_ context.Context, id, into string) error {
+		taken = append(taken, id+" "+filepath.Base(into))
+		return nil
+	})
+	for range 2 {
+		w.beat("mill")
+		w.beat("kiln")
+		if err := one.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.now = c.now.Add(worker.StaleAfter + time.Second)
+	}
+	one.Wait()
+	if want := []string{sp.ID + " after-epoch-2"}; !slices.Equal(taken, want) {
+		t.Errorf("%v were taken over, want %v", taken, want)
 	}
 }
