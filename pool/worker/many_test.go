@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/worker"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // A worker asks about some hosts at a time, and finds the one that is dead among many.
@@ -153,5 +154,34 @@ func TestDeadTakerWithoutView(t *testing.T) {
 	one.Wait()
 	if want := []string{sp.ID + " after-epoch-2"}; !slices.Equal(taken, want) {
 		t.Errorf("%v were taken over, want %v", taken, want)
+	}
+}
+
+// What a host could not begin, and tries no more, begins on no other host once that one is silent.
+func TestGivenUpStaysGivenUp(t *testing.T) {
+	w := newWorld(t, "")
+	sp := w.submit("one", nil)
+	text, _ := spec.Encode(*sp)
+	if _, err := queue.NewClaim(sp.ID, "old", text).Try(t.Context(), w.store); err != nil {
+		t.Fatal(err)
+	}
+	cell := live.Cell{Key: keys.View(sp.ID)}
+	err := cell.Put(t.Context(), w.store, 1, live.View{Version: 1, Loop: sp.ID, Epoch: 1, Host: "old", View: &projector.View{}, GivenUp: true})
+	if err := errors.Join(err, live.NoteLoop(t.Context(), w.store, "old", sp.ID)); err != nil {
+		t.Fatal(err)
+	}
+	w.beat("old")
+	c := &clock{time.Now()}
+	one := w.worker("mill", c, nil)
+	for range 2 {
+		w.beat("mill")
+		if err := one.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.now = c.now.Add(worker.StaleAfter + time.Second)
+	}
+	one.Wait()
+	if ran := w.ran(); len(ran) > 0 {
+		t.Errorf("%v ran", ran)
 	}
 }

@@ -70,7 +70,7 @@ func (w *Worker) takeOver(ctx context.Context) error {
 }
 
 // tryTake takes over a loop, if there is a slot and this worker may run it. over says that it has
-// ended, or that another host has it.
+// ended or was given up, or that another host has it.
 func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bool, err error) {
 	if w.running() >= w.Slots || w.isTended(id) || w.Only != "" && id != w.Only {
 		return false, nil
@@ -89,7 +89,7 @@ func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bo
 	if err != nil {
 		return false, err
 	}
-	over = v != nil && v.View.Status.Ended()
+	over = v != nil && (v.View.Status.Ended() || v.GivenUp)
 	if v != nil && !over && !slices.Contains(dead, v.Host) {
 		// One that took it over may have died before it wrote a view.
 		newest, err := log.Newest(ctx, w.Store, id)
