@@ -1,8 +1,10 @@
 package log_test
 
 import (
+	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/chunk"
@@ -62,9 +64,22 @@ func TestDistantChunksAreNotRead(t *testing.T) {
 	for _, n := range []uint64{1 << 40, math.MaxUint64} {
 		s := chain(t, 2)
 		put(t, s, n, chunk.Header{Number: n, Epoch: math.MaxUint64, Host: "evil", First: 3, Last: 3})
+		if h, err := log.Newest(t.Context(), s, loop); err != nil || h.Host != "mill" {
+			t.Errorf("with chunk %d the newest is %+v, %v", n, h, err)
+		}
 		if l := read(t, s); l.Tail.Next != 2 || l.Tail.Host != "mill" || len(l.Damages) > 0 {
 			t.Errorf("with chunk %d the log ends in %+v, with %d damages", n, l.Tail, len(l.Damages))
 		}
+	}
+}
+
+func TestForeignNumberEndsReading(t *testing.T) {
+	s := chain(t, 2)
+	put(t, s, 2, chunk.Header{Number: 3, Epoch: 1, Host: "evil", First: 3, Last: 3})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if status, err := log.Status(ctx, s, loop); err == nil || ctx.Err() != nil {
+		t.Errorf("%q, %v", status, err)
 	}
 }
 

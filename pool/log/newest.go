@@ -15,7 +15,7 @@ import (
 )
 
 // Newest returns the header of the last chunk of a loop's log: who has the loop now. The chain is
-// not verified. A loop without a log is ErrNone.
+// not verified; a key far beyond it is none of the log. A loop without a log is ErrNone.
 func Newest(ctx context.Context, s store.Store, loop string) (chunk.Header, error) {
 	h, _, err := newest(ctx, s, loop)
 	return h, err
@@ -27,7 +27,7 @@ func newest(ctx context.Context, s store.Store, loop string) (h chunk.Header, li
 		if err != nil {
 			return h, nil, fmt.Errorf("list the chunks of loop %s: %w", loop, err)
 		}
-		if n, ok := keys.ChunkNumber(key); ok {
+		if n, ok := keys.ChunkNumber(key); ok && key == keys.Chunk(loop, n) && n >= next && n-next <= chunk.MaxGap {
 			next = n
 		}
 	}
@@ -50,6 +50,9 @@ func read(ctx context.Context, s store.Store, loop string, n uint64) (h chunk.He
 	entry, err := s.Get(ctx, keys.Chunk(loop, n))
 	if err == nil {
 		h, lines, err = chunk.Decode(entry.Value)
+	}
+	if err == nil && h.Number != n { // who reads back from it would not end
+		err = fmt.Errorf("it has number %d", h.Number)
 	}
 	if err != nil {
 		err = fmt.Errorf("read chunk %d of loop %s: %w", n, loop, err)

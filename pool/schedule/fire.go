@@ -231,7 +231,6 @@ type before struct {
 	alive   bool // it waits in the queue, or a host has it, and it has neither ended nor been given up
 	claimed bool
 	host    string
-	epoch   uint64
 }
 
 func inspect(ctx context.Context, s store.Store, id string) (b before, err error) {
@@ -242,7 +241,7 @@ func inspect(ctx context.Context, s store.Store, id string) (b before, err error
 	if err != nil || held.Withdrawn {
 		return b, err
 	}
-	b = before{alive: true, claimed: held.Epoch > 0, host: held.Host, epoch: held.Epoch}
+	b = before{alive: true, claimed: held.Epoch > 0, host: held.Host}
 	entry, err := s.Get(ctx, keys.View(id))
 	if errors.Is(err, store.ErrNotFound) {
 		return b, nil
@@ -264,7 +263,8 @@ func stop(ctx context.Context, s store.Store, id, by string) error {
 	if err != nil || !b.alive || !b.claimed {
 		return err
 	}
-	_, err = command.Send(ctx, s, id, b.host, b.epoch, inbox.Command{Kind: inbox.Stop, From: "every:" + by})
+	// Under any epoch: the loop may have been taken over since it began.
+	_, err = command.Send(ctx, s, id, b.host, 0, inbox.Command{Kind: inbox.Stop, From: "every:" + by})
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/command"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/queue"
@@ -233,11 +234,15 @@ func TestOverlapOverHosts(t *testing.T) {
 			t.Errorf("%s while it runs: %+v", overlap, runs)
 		}
 		commands := 0
-		for _, err := range s.List(t.Context(), keys.Inbox(first), "") {
+		for key, err := range s.List(t.Context(), keys.Inbox(first), "") {
 			if err != nil {
 				t.Fatal(err)
 			}
 			commands++
+			entry, err := s.Get(t.Context(), key)
+			if c, wrong := command.Parse(entry.Value); errors.Join(err, wrong) != nil || c.Epoch != 0 {
+				t.Errorf("a host that took the loop over refuses %+v: %v", c, errors.Join(err, wrong))
+			}
 		}
 		if stops := overlap == schedule.Replace; commands > 0 != stops {
 			t.Errorf("%s sends %d commands", overlap, commands)

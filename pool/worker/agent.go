@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/pool/program"
 	"github.com/ralph-loop/ralph/pool/spec"
@@ -19,7 +20,9 @@ func (w *Worker) unable(ctx context.Context, s spec.Spec) (why string) {
 		return ""
 	}
 	w.mu.Lock()
-	why = w.unfitKinds[kind(s)]
+	if refused := w.unfitKinds[kind(s)]; w.Now().Before(refused.until) {
+		why = refused.why
+	}
 	w.mu.Unlock()
 	if name, alone := agentOf(s); why == "" && w.lacks(ctx, name, alone) {
 		why = fmt.Sprintf("host %s has no program %s: install it there, or begin a worker where it is", w.Host, name)
@@ -30,11 +33,22 @@ func (w *Worker) unable(ctx context.Context, s spec.Spec) (why string) {
 	return why
 }
 
+// refusedFor is how long a host claims no other specification of a kind that it could not begin.
+// What was wrong may be mended meanwhile, in the repository or on the host.
+const refusedFor = time.Hour
+
+type refusedKind struct {
+	why   string
+	until time.Time
+}
+
 // rememberRefusal remembers that a start was refused: the next one of that kind would be as well.
 func (w *Worker) rememberRefusal(s spec.Spec, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unfitKinds[kind(s)] = fmt.Sprintf("host %s could not begin %s, of the same repository and options: %v", w.Host, s.Name, err)
+	until := w.Now().Add(refusedFor)
+	w.unfitKinds[kind(s)] = refusedKind{fmt.Sprintf("host %s could not begin %s, of the same repository and options, and tries no other until %s: %v",
+		w.Host, s.Name, until.Format(time.TimeOnly), err), until}
 }
 
 // kind is what a start depends on, besides the prompt.

@@ -26,3 +26,8 @@ func (w *Worker) Wait() { w.group.Wait() }
 
 // Refused says why specifications wait.
 func (w *Worker) Refused() map[string]string { return w.refused }
+
+// LastBranch returns the remote's branch of a loop, of the last epoch up to this one.
+func LastBranch(ctx context.Context, clone, loop string, epoch uint64) (string, error) {
+	return lastBranch(ctx, clone, loop, epoch)
+}

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/worker"
@@ -142,4 +144,20 @@ func TestOrphanedGitIsAlone(t *testing.T) {
 		t.Error(err)
 	}
 	w.eachOnce()
+}
+
+// Any host may write a chunk with the highest epoch: the search for a branch ends all the same.
+func TestForgedEpochFindsBranch(t *testing.T) {
+	h := pooltest.NewHost(t)
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		h.Run(h.Dir, "git", args...)
+	}
+	for _, branch := range []string{"one/e1", "one/e9", "one/e10", "one/eight", "other/e12"} {
+		h.Run(h.Dir, "git", "update-ref", "refs/remotes/origin/ralph/"+branch, "HEAD")
+	}
+	for epoch, want := range map[uint64]string{math.MaxUint64: "origin/ralph/one/e10", 9: "origin/ralph/one/e9", 8: "origin/ralph/one/e1", 0: ""} {
+		if branch, err := worker.LastBranch(t.Context(), h.Dir, "one", epoch); err != nil || branch != want {
+			t.Errorf("epoch %d: %q, %v", epoch, branch, err)
+		}
+	}
 }

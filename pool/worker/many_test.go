@@ -2,18 +2,22 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/pool/chunk"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
 	"github.com/ralph-loop/ralph/pool/pooltest"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/worker"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // A worker asks about some hosts at a time, and finds the one that is dead among many.
@@ -113,5 +117,71 @@ func TestUnbegunLoopBehindCursor(t *testing.T) {
 	one.Wait()
 	if ran := w.ran(); len(ran) != 1 || ran[w.ids["task-0"]] != 1 {
 		t.Errorf("%v ran, want %s", ran, w.ids["task-0"])
+	}
+}
+
+// A host that took a loop over, and died before it wrote a view, has the loop all the same.
+func TestDeadTakerWithoutView(t *testing.T) {
+	w := newWorld(t, "")
+	sp := w.submit("one", nil)
+	w.begin(sp, "kiln", event.StatusRunning)
+	before, err := w.store.Get(t.Context(), keys.Chunk(sp.ID, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := chunk.Encode(chunk.Header{Version: 1, Loop: sp.ID, Number: 2, Epoch: 2, Host: "old", Prev: chunk.Hash(before.Value), Nonce: "m"}, nil)
+	if err == nil {
+		_, err = w.store.PutIfAbsent(t.Context(), keys.Chunk(sp.ID, 2), value)
+	}
+	if err := errors.Join(err, live.NoteLoop(t.Context(), w.store, "old", sp.ID)); err != nil {
+		t.Fatal(err)
+	}
+	w.beat("old")
+	c := &clock{time.Now()}
+	var taken []string
+	one := w.worker("mill", c, func(_ context.Context, id, into string) error {
+		taken = append(taken, id+" "+filepath.Base(into))
+		return nil
+	})
+	for range 2 {
+		w.beat("mill")
+		w.beat("kiln")
+		if err := one.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.now = c.now.Add(worker.StaleAfter + time.Second)
+	}
+	one.Wait()
+	if want := []string{sp.ID + " after-epoch-2"}; !slices.Equal(taken, want) {
+		t.Errorf("%v were taken over, want %v", taken, want)
+	}
+}
+
+// What a host could not begin, and tries no more, begins on no other host once that one is silent.
+func TestGivenUpStaysGivenUp(t *testing.T) {
+	w := newWorld(t, "")
+	sp := w.submit("one", nil)
+	text, _ := spec.Encode(*sp)
+	if _, err := queue.NewClaim(sp.ID, "old", text).Try(t.Context(), w.store); err != nil {
+		t.Fatal(err)
+	}
+	cell := live.Cell{Key: keys.View(sp.ID)}
+	err := cell.Put(t.Context(), w.store, 1, live.View{Version: 1, Loop: sp.ID, Epoch: 1, Host: "old", View: &projector.View{}, GivenUp: true})
+	if err := errors.Join(err, live.NoteLoop(t.Context(), w.store, "old", sp.ID)); err != nil {
+		t.Fatal(err)
+	}
+	w.beat("old")
+	c := &clock{time.Now()}
+	one := w.worker("mill", c, nil)
+	for range 2 {
+		w.beat("mill")
+		if err := one.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.now = c.now.Add(worker.StaleAfter + time.Second)
+	}
+	one.Wait()
+	if ran := w.ran(); len(ran) > 0 {
+		t.Errorf("%v ran", ran)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/pool/log"
@@ -40,11 +41,9 @@ func (w *Worker) base(ctx context.Context, s spec.Spec, clone string) (branches 
 		if err != nil {
 			return nil, err
 		}
-		branch := ""
-		for epoch := newest.Epoch; epoch > 0 && branch == ""; epoch-- { // a take-over continues on the branch that was there
-			if hasRef(ctx, clone, "refs/remotes/origin/"+branchOf(needed.Name, epoch)) {
-				branch = "origin/" + branchOf(needed.Name, epoch)
-			}
+		branch, err := lastBranch(ctx, clone, needed.Name, newest.Epoch)
+		if err != nil {
+			return nil, err
 		}
 		if branch == "" {
 			return nil, fmt.Errorf("it begins from the work of %s, and %s has no branch %s: 'git push' it there from the host of that loop",
@@ -53,6 +52,21 @@ func (w *Worker) base(ctx context.Context, s spec.Spec, clone string) (branches 
 		branches = append(branches, branch)
 	}
 	return branches, nil
+}
+
+// lastBranch returns the remote's branch of a loop, of the last epoch up to this one: a take-over
+// continues on the branch that was there. Any host may have written the epoch, however high.
+func lastBranch(ctx context.Context, clone, loop string, epoch uint64) (branch string, err error) {
+	begin := "refs/remotes/origin/ralph/" + loop + "/e"
+	names, err := git(ctx, clone, "for-each-ref", "--format=%(refname)", begin+"*")
+	last := uint64(0)
+	for _, name := range strings.Fields(names) {
+		n, wrong := strconv.ParseUint(strings.TrimPrefix(name, begin), 10, 64)
+		if wrong == nil && n > last && n <= epoch {
+			branch, last = "origin/"+branchOf(loop, n), n
+		}
+	}
+	return branch, err
 }
 
 // merge merges branches in a new clone. One that conflicts is left to the loop: see unmerged.

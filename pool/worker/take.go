@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/live"
+	"github.com/ralph-loop/ralph/pool/log"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 )
@@ -36,12 +37,14 @@ func (w *Worker) takeOver(ctx context.Context) error {
 	if len(dead) == 0 {
 		return nil
 	}
+	noted := map[string]bool{}
 	for _, host := range dead {
 		ids, err := live.Loops(ctx, w.Store, host)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
+			noted[id] = true
 			key, beat := keys.HeldLoop(host, id), w.beats.known[host].revision
 			if seen, known := w.passed[key]; known && seen == beat {
 				continue
@@ -56,6 +59,9 @@ func (w *Worker) takeOver(ctx context.Context) error {
 		}
 	}
 	for _, id := range w.reader.Held(dead) { // not begun, so that no mirror has noted it
+		if noted[id] {
+			continue
+		}
 		if _, err := w.tryTake(ctx, dead, id); err != nil {
 			w.say(id, "loop %s: %v", id, err)
 		}
@@ -64,7 +70,7 @@ func (w *Worker) takeOver(ctx context.Context) error {
 }
 
 // tryTake takes over a loop, if there is a slot and this worker may run it. over says that it has
-// ended, or that another host has it.
+// ended or was given up, or that another host has it.
 func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bool, err error) {
 	if w.running() >= w.Slots || w.isTended(id) || w.Only != "" && id != w.Only {
 		return false, nil
@@ -83,7 +89,18 @@ func (w *Worker) tryTake(ctx context.Context, dead []string, id string) (over bo
 	if err != nil {
 		return false, err
 	}
-	if v != nil && (v.View.Status.Ended() || !slices.Contains(dead, v.Host)) {
+	over = v != nil && (v.View.Status.Ended() || v.GivenUp)
+	if v != nil && !over && !slices.Contains(dead, v.Host) {
+		// One that took it over may have died before it wrote a view.
+		newest, err := log.Newest(ctx, w.Store, id)
+		if err != nil {
+			return false, err
+		}
+		if newest.Epoch > v.Epoch {
+			v.Host, v.Epoch = newest.Host, newest.Epoch
+		}
+	}
+	if over || v != nil && !slices.Contains(dead, v.Host) {
 		return true, nil
 	}
 	return false, w.takeFrom(ctx, dead, id, v)

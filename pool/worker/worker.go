@@ -59,7 +59,7 @@ type Worker struct {
 	refused  map[string]string // by specification, why it waits
 	deaths   map[string]death  // by loop, the last one of a runner
 	// unfitKinds has why starts of a kind were refused: see rememberRefusal.
-	unfitKinds map[string]string
+	unfitKinds map[string]refusedKind
 
 	held   map[string]queue.Holder   // by loop, as it was read first
 	passed map[string]store.Revision // by loop, the beat of a host that has it no more, or where it has ended
@@ -80,7 +80,7 @@ func New(o Options) *Worker {
 	return &Worker{
 		Options: o, reader: queue.Reader{Store: o.Store, Host: o.Host}, beats: newBeats(o.Host), look: make(chan struct{}, 1),
 		tended: map[string]bool{}, problems: map[string]string{}, refused: map[string]string{}, said: map[string]string{},
-		deaths: map[string]death{}, unfitKinds: map[string]string{}, passed: map[string]store.Revision{}, held: map[string]queue.Holder{},
+		deaths: map[string]death{}, unfitKinds: map[string]refusedKind{}, passed: map[string]store.Revision{}, held: map[string]queue.Holder{},
 	}
 }
 

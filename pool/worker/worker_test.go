@@ -331,6 +331,16 @@ func TestRefusedKindStaysQueued(t *testing.T) {
 			t.Errorf("%s: %q", sp.Name, why)
 		}
 	}
+	// What was wrong may have been mended: an hour later, it tries one.
+	c.now = c.now.Add(time.Hour)
+	w.beat("mill")
+	if err := one.Round(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	one.Wait()
+	if held, err := queue.Hold(t.Context(), w.store, all[1].ID); err != nil || held.Epoch != 1 {
+		t.Errorf("an hour later: %+v, %v", held, err)
+	}
 }
 
 // A clock is one that a test moves.
