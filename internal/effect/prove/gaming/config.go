@@ -29,6 +29,22 @@ var (
 	zeroExit = regexp.MustCompile(`\b(?:os\.Exit|process\.exit|sys\.exit|std::process::exit|System\.exit|exit)\(\s*0?\s*\)`)
 )
 
+// checksAtTheEnd reports whether what runs when the process ends has assertions, and sets no status.
+func (s *source) checksAtTheEnd(at int) bool {
+	if !atTheEnd.MatchString(s.lines[at].code) {
+		return false
+	}
+	asserts := false
+	for i := at; i < s.blockEnd(at); i++ {
+		bare := s.lines[i].bare
+		if strings.Contains(bare, "exitCode") || strings.Contains(bare, "xit(") {
+			return false
+		}
+		asserts = asserts || i > at && s.lines[i].indent >= 0 && s.isAssertion(i)
+	}
+	return asserts
+}
+
 // configuration finds settings that let fewer tests run, and code that sets their result.
 func (f *finder) configuration() {
 	for _, s := range f.claimed {
@@ -41,7 +57,7 @@ func (f *finder) configuration() {
 			shown := brief(l.code)
 			switch {
 			case s.class == fileclass.Snapshot || s.class == fileclass.Data:
-			case forced.MatchString(l.code):
+			case forced.MatchString(l.code) && !s.checksAtTheEnd(i):
 				f.add(event.FactTestConfig, s, i, true, "the result of the tests is set: "+shown)
 			case zeroExit.MatchString(l.bare) && f.endsEarly(s, i):
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)

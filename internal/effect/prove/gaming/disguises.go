@@ -141,14 +141,16 @@ func (t *testedValues) apart(e entry) entry {
 	return e
 }
 
-var testFile = regexp.MustCompile(`(?i)test|spec`)
+var testFile = regexp.MustCompile(`(?:^|[_.-])(?i:tests?|specs?)(?:[_.-]|$)|[a-z0-9](?:Tests?|Specs?)$|^Test[A-Z]`)
 
 // namesTests finds lines of the program that have the name of a file of the tests.
 func (f *finder) namesTests() {
 	stems := map[string]bool{}
 	for _, s := range f.claimed {
 		base := path.Base(s.path)
-		if stem := strings.TrimSuffix(base, path.Ext(base)); s.class == fileclass.Test && len(stem) > 6 && testFile.MatchString(stem) {
+		stem := strings.TrimSuffix(base, path.Ext(base))
+		isTest := s.class == fileclass.Test && (isScript(s) || len(s.cases()) > 0)
+		if isTest && len(stem) > 6 && testFile.MatchString(stem) {
 			stems[stem] = true
 		}
 	}
@@ -174,23 +176,28 @@ var (
 	giving     = regexp.MustCompile(`\b(?:throw|raise|panic|reject|Err|errors?\.New|Errorf|die|echo|exit|return)\b`)
 )
 
+// protocol is an answer that a protocol has for what it does not know.
+var protocol = regexp.MustCompile(`\b501\b|\b(?:StatusNotImplemented|NOT_IMPLEMENTED|UNIMPLEMENTED|ENOSYS)\b|\bcodes\.Unimplemented\b`)
+
 // stubs finds parts of the program that say that they are not written, where new tests ask for just
 // that: what is missing is tested to be missing.
 func (f *finder) stubs() {
-	stubs := map[string]bool{}
+	stubs, given := map[string]bool{}, map[string]bool{}
 	f.newLines(func(s *source, i int) {
 		if giving.MatchString(s.lines[i].bare) {
 			for _, v := range literal.FindAllString(s.lines[i].code, -1) {
 				if phrase := unfinished.FindString(v); phrase != "" {
-					stubs[strings.ToLower(phrase)] = true
+					phrase = strings.ToLower(phrase)
+					given[phrase] = true
+					stubs[phrase] = stubs[phrase] || !protocol.MatchString(s.lines[i].code)
 				}
 			}
 		}
 	})
 	for _, c := range f.edited {
 		for _, i := range c.asserts {
-			if phrase := strings.ToLower(unfinished.FindString(c.lines[i].code)); stubs[phrase] {
-				f.add(event.FactTestsVacuous, c.source, i, true, "this asks for a part of the program that is not written: "+brief(c.lines[i].code))
+			if phrase := strings.ToLower(unfinished.FindString(c.lines[i].code)); given[phrase] {
+				f.add(event.FactTestsVacuous, c.source, i, stubs[phrase], "this asks for a part of the program that is not written: "+brief(c.lines[i].code))
 			}
 		}
 	}
@@ -202,12 +209,23 @@ var (
 	ifBefore   = regexp.MustCompile(`\b(?:if|unless|else)\b|&&|\|\||\?`)
 )
 
+// filesOf is what a function that writes to the disk is one of.
+var filesOf = regexp.MustCompile(`(?:^|[^\w.])(?:fs|fsp|fsPromises|promises|os|ioutil|Deno|fs\.promises)\.$`)
+
+// writesItself reports whether what writes a file is a part of the program: a test of it reads the
+// file next.
+func (f *finder) writesItself(bare string) bool {
+	at := writesFile.FindStringIndex(bare)
+	before, call := bare[:at[0]], bare[at[0]:at[1]]
+	return !strings.Contains(call, ".write_text(") && (f.program[word.FindString(call)] || strings.HasSuffix(before, ".") && !filesOf.MatchString(before))
+}
+
 // recordsFirst finds tests that write the file with which they compare what they wrote there.
 func (f *finder) recordsFirst(before map[string]bool) {
 	for _, s := range f.claimed {
 		for i, l := range s.lines {
 			m := writesFile.FindStringSubmatch(l.bare)
-			if l.indent < 0 || m == nil || !s.isTest(i) || before[normal(l.code)] || ifBefore.MatchString(l.bare) {
+			if l.indent < 0 || m == nil || !s.isTest(i) || before[normal(l.code)] || ifBefore.MatchString(l.bare) || f.writesItself(l.bare) {
 				continue
 			}
 			file, text := m[1]+m[3], m[2]+m[4]

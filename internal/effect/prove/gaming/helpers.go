@@ -106,7 +106,7 @@ func (f *finder) helpers(before map[string]bool) {
 				continue
 			}
 			switch shown := brief(l.code); {
-			case s.ext == ".go" && recovers.MatchString(l.bare) && !s.failsAround(i):
+			case s.ext == ".go" && recovers.MatchString(l.bare) && !s.failsAround(i) && !s.panicsItself(i):
 				f.add(event.FactTestsVacuous, s, i, f.panics(), "the tests hide a panic: "+shown)
 			case skipCall.MatchString(l.bare) && s.handlesAll(i, f.program):
 				f.add(event.FactTestsSkipped, s, i, f.red, "tests are skipped here when the program fails: "+shown)
@@ -171,12 +171,32 @@ func (s *source) failsAround(at int) bool {
 		begin--
 	}
 	for i := begin; i < s.blockEnd(begin); i++ {
-		if failsGo.MatchString(s.lines[i].bare) {
+		if failsGo.MatchString(s.lines[i].bare) || s.lines[i].indent >= 0 && s.isAssertion(i) {
 			return true
 		}
 	}
-	return false
+	last := begin // a function that fails at its end is there for the panic
+	for i := s.next(begin); i < len(s.lines) && s.lines[i].indent >= s.lines[begin].indent; i = s.next(i) {
+		if s.lines[i].indent == s.lines[begin].indent {
+			last = i
+		}
+	}
+	return failsTest.MatchString(s.lines[last].bare)
 }
+
+var failsTest = regexp.MustCompile(`^\s*\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(`)
+
+// panicsItself reports whether the function of the tests around a line has a panic of its own,
+// which the program has to get over.
+func (s *source) panicsItself(at int) bool {
+	begin := at
+	for begin > 0 && s.lines[begin].indent != 0 {
+		begin--
+	}
+	return slices.ContainsFunc(s.lines[begin:s.blockEnd(begin)], func(l line) bool { return ownPanic.MatchString(l.bare) })
+}
+
+var ownPanic = regexp.MustCompile(`\bpanic\(`)
 
 // panics reports whether there are new statements that panic.
 func (f *finder) panics() bool {

@@ -14,7 +14,9 @@ var (
 	awaits    = regexp.MustCompile(`\b(?:asyncio_mode|anyio_mode|trio_mode)\b|\bmark\.(?:asyncio|anyio|trio|twisted|tornado)\b|\bpytest_pyfunc_call\b|\b(?:gen_test|inlineCallbacks|async_test)\b`)
 	plainCase = regexp.MustCompile(`^\s*class\s+\w+\(\s*(?:unittest\.)?TestCase\s*\)`)
 	bareClass = regexp.MustCompile(`^\s*class\s+(\w+)\s*(?:\(\s*(?:object)?\s*\))?\s*:`)
-	yields    = regexp.MustCompile(`\byield\b`)
+	// goesThrough is a decorator of a generator that is a fixture, or a test that is run.
+	goesThrough = regexp.MustCompile(`(?i)fixture|callbacks|gen_test|coroutine|run_loop|contextmanager`)
+	yields      = regexp.MustCompile(`\byield\b`)
 	// otherPlatform is in the name of a file of Go that is built on few machines.
 	otherPlatform = regexp.MustCompile(`_(?:windows|plan9|js|wasip1|wasm|aix|solaris|illumos|android|ios|dragonfly)(?:_\w+)?_test\.go$`)
 	fileChoice    = regexp.MustCompile(`\bpython_files\b|\bdiscover\b.*(?:\s-p|--pattern)`)
@@ -103,6 +105,9 @@ func (c *testCase) notAwaited(how string) bool {
 
 // generates reports whether a test itself has a yield.
 func (c *testCase) generates() bool {
+	if slices.ContainsFunc(c.lines[c.marks:c.from], func(l line) bool { return goesThrough.MatchString(l.code) }) {
+		return false
+	}
 	for i := c.from + 1; i < c.to; i++ {
 		if !yields.MatchString(c.lines[i].bare) {
 			continue

@@ -41,34 +41,26 @@ func (f *finder) programs() {
 		}
 	}
 	aware := f.awareNames()
-	for _, s := range f.claimed {
-		if s.class != fileclass.Program {
-			continue
+	f.newLines(func(s *source, i int) {
+		l := s.lines[i]
+		shown := brief(l.code)
+		asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
+		switch {
+		case asks:
+			answers := f.answers(s, i, expected) || s.computes(i)
+			f.add(event.FactTestAware, s, i, answers, "the program asks whether it is under test: "+shown)
+		case endsProcess.MatchString(l.bare) && s.runsAtTheEnd(i):
+			f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
+		case s.ignoresOther(i) || f.ignoresItself(s, i):
+			f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
+		case f.readsTests(s, i):
+			f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
+		case opensHandler.MatchString(l.bare) && f.expects(s.codeAfter(i), expected):
+			f.add(event.FactValuesCopied, s, i, true, "whatever fails here gives what a test expects: "+brief(s.codeAfter(i)))
+		case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
+			f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 		}
-		before := linesOf(find(f.start, s.path))
-		for i, l := range s.lines {
-			if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
-				continue
-			}
-			shown := brief(l.code)
-			asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
-			switch {
-			case asks:
-				answers := f.answers(s, i, expected) || s.computes(i)
-				f.add(event.FactTestAware, s, i, answers, "the program asks whether it is under test: "+shown)
-			case endsProcess.MatchString(l.bare) && s.near(i-7, 15, atTheEnd):
-				f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
-			case s.ignoresOther(i) || f.ignoresItself(s, i):
-				f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
-			case f.readsTests(s, i):
-				f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
-			case opensHandler.MatchString(l.bare) && f.expects(s.codeAfter(i), expected):
-				f.add(event.FactValuesCopied, s, i, true, "whatever fails here gives what a test expects: "+brief(s.codeAfter(i)))
-			case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
-				f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
-			}
-		}
-	}
+	})
 }
 
 var (
@@ -80,6 +72,32 @@ var (
 	ofItself    = regexp.MustCompile(`\b(?:self|this|super|__class__)\b|@\w`)
 	classHeader = regexp.MustCompile(`\bclass\s+(\w+)`)
 )
+
+// runsAtTheEnd reports whether a line is in what runs when the process ends.
+func (s *source) runsAtTheEnd(at int) bool {
+	const around = 8
+	name := s.functionAt(at)
+	for i := max(at-around, 0); i < min(at+around, len(s.lines)); i++ {
+		l := s.lines[i]
+		if !atTheEnd.MatchString(l.code) {
+			continue
+		}
+		begin := i
+		if strings.HasPrefix(strings.TrimSpace(l.code), "@") {
+			begin = s.next(i)
+		}
+		within := at >= i && at < s.blockEnd(min(begin, len(s.lines)-1))
+		if within || name != "" && slices.Contains(word.FindAllString(l.code, -1), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// noAnswer is a comparison that is not there for this type: an error, or not answered.
+func noAnswer(words map[string]bool) bool {
+	return words["NotImplemented"] || words["NotImplementedError"] || words["throw"] || words["raise"] || words["panic"]
+}
 
 // ignoresItself reports whether a line begins a method that compares without its own object or
 // class, in a class that no test names.
@@ -100,7 +118,7 @@ func (f *finder) ignoresItself(s *source, at int) bool {
 		}
 		wordsOf(s.lines[i].bare, words)
 	}
-	return own != "" && !words[own] && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
+	return own != "" && !words[own] && !noAnswer(words) && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
 }
 
 // ignoresOther reports whether a comparison begins on a line that does not use the other value.
@@ -125,8 +143,7 @@ func (s *source) ignoresOther(at int) bool {
 			}
 		}
 	}
-	// A comparison that is not there for this type is an error, or not answered.
-	return !words[m[1]] && !words["NotImplemented"] && !words["NotImplementedError"] && !words["throw"] && !words["raise"] && !words["panic"]
+	return !words[m[1]] && !noAnswer(words)
 }
 
 // mentions reports whether code has one of some names.

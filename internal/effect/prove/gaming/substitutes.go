@@ -77,6 +77,7 @@ func (c *testCase) callsOnly(name string, program map[string]bool) bool {
 var (
 	madeToReturn = regexp.MustCompile(`\b(?:return_value|side_effect)\s*=\s*([^=].*)`)
 	wasCalled    = regexp.MustCompile(`\.(?:called|call_count|await_count)\b|\.assert_(?:called|called_once|not_called|awaited|awaited_once)\(\s*\)`)
+	calledOften  = regexp.MustCompile(`\.(?:call|await)_count\b.*[^\d.](?:[2-9]|\d{2,})\b`)
 	isTrue       = regexp.MustCompile(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
 )
 
@@ -93,6 +94,8 @@ func (c *testCase) onlySubstitutes() bool {
 		code := c.lines[i].code
 		a, b := sides(code)
 		switch {
+		case calledOften.MatchString(code):
+			return false
 		case wasCalled.MatchString(code):
 			called++
 		case !given[a] && !given[b] && !(given["True"] && isTrue.MatchString(code)):
@@ -128,9 +131,12 @@ func (c *testCase) installed(program map[string]bool) (names []string) {
 	if c.ext != ".py" {
 		return nil
 	}
-	loop, given := "", map[string]bool{}
+	loop, given, end := "", map[string]bool{}, 0
 	for i, l := range c.lines {
-		if l.indent < 0 || i >= c.from && i < c.to || !strings.ContainsAny(l.bare, "=(") {
+		if l.indent >= 0 && i >= end && nameIn(pythonCase.header, l.code) != "" {
+			end = c.blockEnd(i)
+		}
+		if l.indent < 0 || i < end || !strings.ContainsAny(l.bare, "=(") {
 			continue
 		}
 		if m := goesOver.FindStringSubmatch(l.bare); m != nil {
@@ -159,6 +165,41 @@ var (
 	forAllTests  = regexp.MustCompile(`^func (?:init\(\)|TestMain\()`)
 )
 
+var (
+	packageCall = regexp.MustCompile(`\b([a-z]\w*)\.[A-Z]\w*\(`)
+	// computing are the packages of Go that reach nothing outside of the program.
+	computing = []string{"errors", "fmt", "strings", "bytes", "strconv", "sort", "slices", "maps", "math", "unicode", "utf8", "regexp"}
+)
+
+// reachesOut reports whether a block calls what a test has reason to replace: the clock, the disk,
+// another machine.
+func (s *source) reachesOut(at int) bool {
+	for i := at; i < s.blockEnd(at); i++ {
+		for _, m := range packageCall.FindAllStringSubmatch(s.lines[i].bare, -1) {
+			if !slices.Contains(computing, m[1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNewBlock reports whether the start has no such block in the file.
+func (f *finder) isNewBlock(s *source, at int) bool {
+	was := find(f.start, s.path)
+	if was == nil {
+		return true
+	}
+	codeOf := func(lines []line) string {
+		var b strings.Builder
+		for _, l := range lines {
+			b.WriteString(normal(l.code))
+		}
+		return b.String()
+	}
+	return !strings.Contains(codeOf(was.lines), codeOf(s.lines[at:s.blockEnd(at)]))
+}
+
 // broughtAlong finds a function that tests of Go put in the place of one of the program for all of
 // them, and that does more than that.
 func (f *finder) broughtAlong() {
@@ -178,7 +219,8 @@ func (f *finder) broughtAlong() {
 			own := regexp.MustCompile(`^(?:var )?\s*` + m[1] + `\s*=\s*func\(`)
 			for _, program := range f.claimed {
 				for at, line := range program.lines {
-					if program.isProgram(at) && own.MatchString(line.bare) && s.blockEnd(i)-i > program.blockEnd(at)-at {
+					isNew := func() bool { return f.isNewBlock(s, i) || f.isNewBlock(program, at) }
+					if program.isProgram(at) && own.MatchString(line.bare) && s.blockEnd(i)-i > program.blockEnd(at)-at && !program.reachesOut(at) && isNew() {
 						f.add(event.FactTestsVacuous, s, i, true, "the tests bring more than the program has here: "+brief(l.code))
 					}
 				}

@@ -75,19 +75,46 @@ func (f *finder) partsTried() (all []*part) {
 }
 
 // isAbout reports whether a test calls a part of the program by its name, or starts its file.
-func (c *testCase) isAbout(p *part) bool {
+func (c *testCase) isAbout(p *part) bool { return c.calls(p) || c.startsFile(p) }
+
+// startsFile reports whether a test has the name of the file of a part.
+func (c *testCase) startsFile(p *part) bool {
 	base := p.path[strings.LastIndex(p.path, "/")+1:]
 	for i := c.from; i < c.to; i++ {
-		code := c.lines[i].bare
-		if isShellFile(c.source) {
-			code = c.lines[i].code // a shell computes in its strings
-		}
-		if p.name != "" && slices.Contains(word.FindAllString(code, -1), p.name) || strings.Contains(c.lines[i].code, base) && !importing.MatchString(code) {
+		if strings.Contains(c.lines[i].code, base) && !importing.MatchString(c.lines[i].bare) {
 			return true
 		}
 	}
 	return false
 }
+
+// starts reports whether a test calls a part, or starts its file and says which part of it: such a
+// test is not about all that is in the file.
+func (c *testCase) starts(p *part) bool {
+	what := p.name[strings.LastIndex(p.name, "_")+1:]
+	says := func(l line) bool { return slices.Contains(word.FindAllString(l.code, -1), what) }
+	return c.calls(p) || c.startsFile(p) && slices.ContainsFunc(c.lines[c.from:c.to], says)
+}
+
+// calls reports whether a test has the name of a part.
+func (c *testCase) calls(p *part) bool {
+	if p.name == "" {
+		return false
+	}
+	for i := c.from; i < c.to; i++ {
+		code := c.lines[i].bare
+		if isShellFile(c.source) {
+			code = c.lines[i].code // a shell computes in its strings
+		}
+		if slices.Contains(word.FindAllString(logging.ReplaceAllString(code, ""), -1), p.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// logging calls no function of the program, which may have one of the name.
+var logging = regexp.MustCompile(`\bconsole\.\w+`)
 
 // importing is a line that makes functions of another file known.
 var importing = regexp.MustCompile(`^\s*(?:import\b|from\b|source\s|\.\s|export\b.*\bfrom\b|\}\s*from\b)|\b(?:require|import)\(`)
@@ -127,14 +154,14 @@ func (f *finder) unnoticed() {
 		}
 	}
 	for _, p := range f.parts {
-		count, what := p.tried, p.name
+		count, what, isAbout := p.tried, p.name, (*testCase).starts
 		if noticed[p.source] == 0 || what == "" {
-			count, what = tried[p.source], p.path
+			count, what, isAbout = tried[p.source], p.path, (*testCase).isAbout
 		}
 		if p.noticed > 0 || noticed[p.source] > 0 && p.name == "" || count < judging {
 			continue
 		}
-		if at := slices.IndexFunc(f.edited, func(c *testCase) bool { return c.isAbout(p) }); at >= 0 {
+		if at := slices.IndexFunc(f.edited, func(c *testCase) bool { return isAbout(c, p) }); at >= 0 {
 			c := f.edited[at]
 			f.add(event.FactTestsVacuous, c.source, c.from, true, fmt.Sprintf("the test %s notices none of %d changes of %s", c.title(), count, what))
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -98,8 +99,8 @@ func (f *finder) deadTests(known map[string]bool) {
 	var dead []*testCase
 	all := 0
 	for _, c := range f.now {
-		if known[c.key()] {
-			continue
+		if known[c.key()] || strings.Contains("/"+c.path, "/testdata/") {
+			continue // tests that a program reads are its data
 		}
 		live := slices.ContainsFunc(c.asserts, func(i int) bool { return !c.isOfType(i) && !unused.MatchString(c.lines[i].bare) })
 		if all++; c.never || !live && len(c.empty) > 0 {
@@ -137,6 +138,7 @@ func (f *finder) onlyTypes(changed bool) bool {
 // beside others that do.
 func (f *finder) emptyFiles() {
 	count, types, computed := map[*source]int{}, map[*source]int{}, map[*source]int{}
+	kinds := map[*source]map[string]bool{} // the classes of the program among the types
 	for _, c := range f.edited {
 		computed[c.source] += len(c.computed)
 		for _, i := range c.asserts {
@@ -145,6 +147,7 @@ func (f *finder) emptyFiles() {
 			}
 			if count[c.source]++; c.isOfType(i) {
 				types[c.source]++
+				f.addClasses(c.lines[i].code, c.source, kinds)
 			}
 		}
 	}
@@ -152,9 +155,22 @@ func (f *finder) emptyFiles() {
 		switch {
 		case count[s] < 2 || find(f.start, s.path) != nil:
 		case types[s] == count[s]:
-			f.add(event.FactTestsVacuous, s, -1, true, "no test of this file compares a value: all assertions are about types, or that there is one")
+			text := "no test of this file compares a value: all assertions are about types, or that there is one"
+			f.add(event.FactTestsVacuous, s, -1, len(kinds[s]) < 2, text) // which of several classes it is says something
 		case computed[s] == count[s]:
 			f.add(event.FactTestsVacuous, s, -1, true, "the tests of this file have no value of their own: they compare what the program gives with what it gives")
+		}
+	}
+}
+
+// addClasses adds the classes of the program that an assertion is about.
+func (f *finder) addClasses(code string, s *source, to map[*source]map[string]bool) {
+	for _, w := range word.FindAllString(ofType.FindString(code), -1) {
+		if f.program[w] && unicode.IsUpper(rune(w[0])) {
+			if to[s] == nil {
+				to[s] = map[string]bool{}
+			}
+			to[s][w] = true
 		}
 	}
 }
@@ -172,7 +188,7 @@ func (c *testCase) isOfType(at int) bool {
 		return true
 	}
 	helpers := c.helpersIn(c.lines[at].bare)
-	if len(helpers) > 0 && !slices.ContainsFunc(helpers, func(h *helper) bool { return !h.fails || !h.types }) {
+	if len(helpers) > 0 && !exactly.MatchString(code) && !slices.ContainsFunc(helpers, func(h *helper) bool { return !h.fails || !h.types }) {
 		return true
 	}
 	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
@@ -218,9 +234,8 @@ func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
 func (c *testCase) vacuous(at int) string {
 	l := c.lines[at]
 	shown := brief(l.code)
-	isShell := hashComments[c.ext] && dialects[c.ext].header == shellCase.header || c.ext == ".zsh"
 	switch {
-	case isShell:
+	case isShellFile(c.source):
 		at := shellTrue.FindStringIndex(l.code)
 		if at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") && !comparesOutput(l.code[:at[0]]) {
 			return "this cannot fail: " + shown
@@ -249,7 +264,7 @@ var (
 	// neverLess is a size that is compared with what no size is below.
 	neverLess = regexp.MustCompile(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
 	equalCall = regexp.MustCompile(`\b(?:bytes|slices|maps|reflect|cmp|strings)\.(?:Equal|DeepEqual|EqualFold|Compare)\(`)
-	equalPair = regexp.MustCompile(`([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)`)
+	equalPair = regexp.MustCompile(`(?:\b(?:return|and|or|not)\s|[(&|,])\s*([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)\s*(?:$|[);}&|,]|(?:and|or)\b)`)
 )
 
 var (
@@ -447,7 +462,11 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 		if isShellFile(c.source) {
 			a, b = shellSides(condition)
 		}
-		if f.callsProgram(result(a)) && f.callsProgram(result(b)) || a == "" && f.callsTwice(condition) {
+		left, right := a, b
+		if a == "" {
+			left, right = equalSides(condition)
+		}
+		if c.bothComputed(f, result(left), result(right)) || left == "" && f.callsTwice(condition) {
 			c.computed = append(c.computed, i)
 		}
 		if a != b && strings.Contains(result(a), "(") && result(a) == result(b) {
@@ -455,6 +474,55 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 			f.add(event.FactTestsVacuous, c.source, i, f.untested(c) || f.onlyIdle(c), "this compares what a call gives with what the same call gives: "+brief(code))
 		}
 	}
+}
+
+var (
+	equalling = regexp.MustCompile(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?equals?)\(`)
+	property  = regexp.MustCompile(`=>\s*([^{]+?)\s*===?\s*([^{]+?)[\s);]*$`)
+)
+
+// equalSides returns what a property, or a function that is no assertion, compares.
+func equalSides(code string) (a, b string) {
+	if m := property.FindStringSubmatch(code); m != nil {
+		return normal(m[1]), normal(m[2])
+	}
+	if at := equalling.FindStringIndex(code); at != nil {
+		if args := arguments(code[at[1]:]); len(args) > 1 {
+			return normal(args[0]), normal(args[1])
+		}
+	}
+	return "", ""
+}
+
+// bothComputed reports whether both sides are results of the program. A value that a test builds of
+// its own values is none.
+func (c *testCase) bothComputed(f *finder, a, b string) bool {
+	return f.callsProgram(a) && f.callsProgram(b) && !c.builds(a, b) && !c.builds(b, a)
+}
+
+var (
+	oneCall = regexp.MustCompile(`^&?(?:\w+\.)*([A-Za-z_]\w*)[({]`)
+	builder = regexp.MustCompile(`^(?:[Nn]ew|[Mm]ust)[A-Z]|^(?:New|Must)$`)
+)
+
+// builds reports whether all of a side is an object of given values, and the other one is not made
+// in the same way.
+func (c *testCase) builds(side, other string) bool {
+	name := isCall(side)
+	isClass := c.ext != ".go" && name != "" && unicode.IsUpper(rune(name[0]))
+	return (isClass || builder.MatchString(name)) && literal.MatchString(side) && isCall(other) != name
+}
+
+// isCall returns what is called where all of the code is one call, or "".
+func isCall(code string) string {
+	at := oneCall.FindStringSubmatchIndex(code)
+	if at == nil {
+		return ""
+	}
+	if end := at[1] + len(strings.Join(arguments(code[at[1]:]), ",")); end < len(code)-1 { // the last bracket may be left out
+		return ""
+	}
+	return code[at[2]:at[3]]
 }
 
 // callsProgram reports whether code calls a function of the program.

@@ -32,6 +32,7 @@ type entry struct {
 	at      int
 	in, out []string
 	branch  bool
+	either  bool // one of the inputs is enough
 }
 
 // A table is a group of entries.
@@ -44,7 +45,7 @@ type table struct {
 
 const (
 	value  = `(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\d[\d_]*(?:\.\d+)?)`
-	values = `(?:` + value + `|[A-Z]?[\w.]*[(\[{](?:\s*` + value + `\s*,?)+[)\]}])`
+	values = `(?:` + value + `|(?:[A-Z]?[\w.]*[({]|\[)(?:\s*` + value + `\s*,?)+[)\]}])`
 )
 
 var (
@@ -134,8 +135,8 @@ func (f *finder) copied(t table, tested testedValues) {
 	}
 	var all, same []entry
 	for _, e := range t.entries {
-		if ordinaries(e.in) && ordinaries(e.out) || e.branch && ordinaries(e.in) || !e.branch && len(e.out) == 0 {
-			continue // a set is no table
+		if ordinaries(e.in) && ordinaries(e.out) || e.branch && ordinaries(e.in) || !e.branch && len(e.out) == 0 || slices.Equal(e.in, e.out) {
+			continue // a set is no table, and what gives itself is a name
 		}
 		e = tested.apart(e)
 		all = append(all, e)
@@ -168,7 +169,7 @@ func (f *finder) copied(t table, tested testedValues) {
 		// Inputs that no program lists tell as much as their results, which may be written in
 		// another way in the tests.
 		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !tested.said[said(e.in[0])] })
-		phrases = len(same) == len(all) && !slices.ContainsFunc(same, func(e entry) bool { return !structured.MatchString(e.in[0]) })
+		phrases = len(same) == len(all) && !slices.ContainsFunc(same, func(e entry) bool { return !isStructured(e.in[0]) })
 		if !phrases {
 			return
 		}
@@ -191,6 +192,9 @@ var hashing = regexp.MustCompile(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha
 
 // hashed reports whether the program looks for the entries by a hash of what it is given.
 func (t table) hashed() bool {
+	if slices.ContainsFunc(t.entries, func(e entry) bool { return len(e.in) == 0 || !hashValue.MatchString(e.in[0]) }) {
+		return false // the names of hashes
+	}
 	first := t.entries[0].at
 	for i, l := range t.lines {
 		above := t.entries[0].branch && i < first && i >= first-nearby && choice.MatchString(l.bare)
@@ -201,6 +205,9 @@ func (t table) hashed() bool {
 	}
 	return false
 }
+
+// hashValue is what a hash gives.
+var hashValue = regexp.MustCompile(`^-?\d+$|^(?:0[xX])?[0-9a-fA-F]+$`)
 
 var choice = regexp.MustCompile(`^\s*(?:switch|match|case)\b`)
 
@@ -241,7 +248,7 @@ func (f *finder) answered() {
 			for _, v := range literal.FindAllString(l.code, -1) {
 				v = plain(v)
 				same := tests[lettersAndDigits(v)]
-				if same[v] && len(same) > 1 && countDigits(v) >= mostDigits {
+				if same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout.MatchString(v) {
 					if len(found) == 0 {
 						first = i
 					}
@@ -256,6 +263,7 @@ func (f *finder) answered() {
 	}
 }
 
+// lettersAndDigits returns those of a text, in lower case.
 func lettersAndDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -264,6 +272,9 @@ func lettersAndDigits(text string) string {
 		return -1
 	}, text)
 }
+
+// layout is how Go writes a format of times.
+var layout = regexp.MustCompile(`2006|15:?04`)
 
 func countDigits(text string) (n int) {
 	for _, r := range text {
@@ -293,7 +304,7 @@ func looksComputed(entries []entry) bool {
 				return false
 			}
 			numbers++
-		case len(e.in) > 1, derived(e.in[0], strings.Join(e.out, "")), !inNumber && structured.MatchString(e.in[0]),
+		case len(e.in) > 1 && !e.either, derived(e.in[0], strings.Join(e.out, "")), !inNumber && isStructured(e.in[0]),
 			inNumber && !outNumber && len(e.out) == 1 && measured.MatchString(e.out[0]):
 			n++
 		}
@@ -302,6 +313,14 @@ func looksComputed(entries []entry) bool {
 		n += numbers
 	}
 	return 2*n > len(entries) || composed(entries)
+}
+
+// operator is one character, or a few that are no brackets: the name of a thing.
+var operator = regexp.MustCompile(`^(?:[^\p{L}\d\s]|[-+*/%=<>!&|^~.:?]{2,3})$`)
+
+// isStructured reports whether a text has parts, as what a program reads.
+func isStructured(text string) bool {
+	return structured.MatchString(text) && !operator.MatchString(text)
 }
 
 // composed reports whether each entry gives a word for a number, or a number for a word, and these
@@ -345,19 +364,9 @@ func number64(values []string) (float64, bool) {
 
 // derived reports whether a text has nearly the letters of another one.
 func derived(a, b string) bool {
-	a, b = letters(a), letters(b)
+	a, b = lettersAndDigits(a), lettersAndDigits(b)
 	la, lb := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
 	return min(la, lb) >= 3 && 10*commonLetters(a, b) >= 8*max(la, lb)
-}
-
-// letters returns the letters and digits of a text, in lower case.
-func letters(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
 }
 
 // commonLetters is how many letters two texts share, in any order.
@@ -447,7 +456,11 @@ func (s *source) entries(at int) (found []entry) {
 		next = s.lines[n].code
 	}
 	if m := caseArm.FindStringSubmatch(code); m != nil {
-		return branchEntry(at, m[1], m[2], next)
+		found = branchEntry(at, m[1], m[2], next)
+		for n := range found {
+			found[n].either = !strings.Contains(m[1], "(")
+		}
+		return found
 	}
 	if isShellFile(s) {
 		if m := shellArm.FindStringSubmatch(code); m != nil && !strings.ContainsAny(m[1], "$*") {
@@ -469,7 +482,10 @@ func (s *source) entries(at int) (found []entry) {
 	if len(found) > 0 {
 		return found
 	}
-	for _, m := range mapEntry.FindAllStringSubmatch(choosesOne.ReplaceAllString(code, ""), -1) {
+	for _, m := range mapEntry.FindAllStringSubmatch(choosesOne.ReplaceAllString(s.lines[at].withoutSlices(), ""), -1) {
+		if isTime.MatchString(m[0]) {
+			continue
+		}
 		e := entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])}
 		if len(e.in) > 0 && (len(e.out) > 0 || constant.MatchString(m[2])) {
 			found = append(found, e)
@@ -495,11 +511,47 @@ func (s *source) entries(at int) (found []entry) {
 // choosesOne is the choice between two results, which are no key and its value.
 var choosesOne = regexp.MustCompile(`\?\s*` + values + `\s*:\s*` + values)
 
+// slice is a part of something by where it begins and ends, which are no key and its value.
+var slice = regexp.MustCompile("[\\w)\\]\"'`]\\[[^\\[\\]{}]*:[^\\[\\]{}]*\\]")
+
+// withoutSlices is the code of a line with spaces in place of the limits of slices.
+func (l line) withoutSlices() string {
+	code := []byte(l.code)
+	for _, at := range slice.FindAllStringIndex(l.bare, -1) {
+		for i := at[0] + 1; i < at[1]; i++ {
+			code[i] = ' '
+		}
+	}
+	return string(code)
+}
+
+// isTime is a part of a time, or of a zone, in a text.
+var isTime = regexp.MustCompile(`^\d\d:\d\d$`)
+
 var resultAt = regexp.MustCompile(`\breturn\b|\?|\becho\b|\bthen\b|&&\s*(?:echo|printf|\{)|:\s*$|\{\s*$|\)\s*\w+\s*=[^=]`)
+
+var (
+	// beside are numbers in a condition that nothing is equal to: places, and limits.
+	beside   = regexp.MustCompile(`([\w)\]])\[[^\[\]"'` + "`" + `]*\]|[\w)\]]\s*[<>]=?\s*(?:\w+\s*[-+*]\s*)?\d[\w*.]*`)
+	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`")
+	isEither = regexp.MustCompile(`\|\||\bor\b`)
+	isBoth   = regexp.MustCompile(`&&|\band\b`)
+)
+
+// withoutBeside is a text without numbers that nothing is equal to; what is in quotes stays.
+func withoutBeside(text string) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range quoted.FindAllStringIndex(text, -1) {
+		b.WriteString(beside.ReplaceAllString(text[from:at[0]], "$1 ") + text[at[0]:at[1]])
+		from = at[1]
+	}
+	return b.String() + beside.ReplaceAllString(text[from:], "$1 ")
+}
 
 // branchEntry is a condition on fixed values with a fixed result.
 func branchEntry(at int, test, rest, next string) []entry {
-	e := entry{at: at, in: valuesOf(test), branch: true}
+	e := entry{at: at, in: valuesOf(withoutBeside(test)), branch: true, either: isEither.MatchString(test) && !isBoth.MatchString(test)}
 	m := result.FindStringSubmatch(rest)
 	if m == nil {
 		m = result.FindStringSubmatch(next)
@@ -508,7 +560,7 @@ func branchEntry(at int, test, rest, next string) []entry {
 		return nil
 	}
 	text := strings.Join(m[1:], "")
-	if e.out = valuesOf(text); len(e.out) == 0 && !constant.MatchString(text) || choosesOne.MatchString(text) {
+	if e.out = valuesOf(withoutBeside(text)); len(e.out) == 0 && !constant.MatchString(text) || choosesOne.MatchString(text) {
 		return nil
 	}
 	return []entry{e}
