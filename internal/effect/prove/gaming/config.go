@@ -29,7 +29,8 @@ var (
 	zeroExit = regexp.MustCompile(`\b(?:os\.Exit|process\.exit|sys\.exit|std::process::exit|System\.exit|exit)\(\s*0?\s*\)`)
 )
 
-// checksAtTheEnd reports whether what runs when the process ends has assertions, and sets no status.
+// checksAtTheEnd reports whether what runs when the process ends has assertions, and sets no
+// status.
 func (s *source) checksAtTheEnd(at int) bool {
 	if !atTheEnd.MatchString(s.lines[at].code) {
 		return false
