@@ -24,7 +24,11 @@ files() {
 	git ls-files --others --exclude-standard
 }
 
-all() { ! known || files | grep -qE "$shared"; }
+# differs reports whether a changed file matches. It reads all names: a grep that ends at the first
+# one ends 'files' by SIGPIPE, which pipefail takes for "none".
+differs() { files | grep -E "$1" >/dev/null; }
+
+all() { ! known || differs "$shared"; }
 
 # folder prints the folder of the package that a file belongs to: the nearest one with Go files.
 folder() {
@@ -64,7 +68,7 @@ packages) if all; then echo ./...; else packages; fi ;;
 touches)
 	all && exit
 	for path; do
-		if files | grep -qE "^$path(/|\$)"; then exit; fi
+		if differs "^$path(/|\$)"; then exit; fi
 	done
 	exit 1
 	;;
