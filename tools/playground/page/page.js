@@ -138,10 +138,18 @@ function listen() {
   at("again").addEventListener("click", () => restart(parameters().get("seed") || "1"));
   at("other").addEventListener("click", () => restart(Math.floor(Math.random() * 1000000)));
   at("all").addEventListener("change", () => at("lines").classList.toggle("everything", at("all").checked));
-  at("lines").addEventListener("scroll", () => {
-    const list = at("lines");
-    follows = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  const list = at("lines");
+  let moved = 0; // until then a person moves the list: a new size of the page does as well
+  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    list.addEventListener(kind, () => (moved = performance.now() + 2000), { passive: true });
+  }
+  list.addEventListener("scroll", () => {
+    const end = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+    if (end || performance.now() < moved) follows = end;
   });
+  new ResizeObserver(() => {
+    if (follows) list.scrollTop = list.scrollHeight;
+  }).observe(list);
   addEventListener("hashchange", again);
 }
 
