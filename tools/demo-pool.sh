@@ -24,14 +24,21 @@ missing() {
 	unshare --mount --net --uts --pid --fork ip link add name one type veth peer name two >/dev/null 2>&1 || echo 'the kernel has no namespaces, or no veth'
 }
 
-if [ "$#" -lt 2 ]; then
+# What follows mounts and adds networks, so it is in namespaces of its own also for a person who asks
+# for them.
+kind=${2:-}
+if [ "$kind" != homes ] && [ "${3:-}" != inside ]; then
 	why=$(missing)
 	if [ -z "$why" ]; then
-		exec unshare --mount --net --pid --fork --kill-child --mount-proc "$0" "$bin" namespaces
+		exec unshare --mount --net --pid --fork --kill-child --mount-proc "$0" "$bin" namespaces inside
+	fi
+	if [ "$kind" = namespaces ]; then
+		echo "demo-pool: error: there can be no namespaces: $why" >&2
+		exit 1
 	fi
 	echo "Two homes on this machine are the hosts, and not two networks with sshd: $why."
+	kind=homes
 fi
-kind=${2:-homes}
 if [ "$kind" = namespaces ]; then
 	echo 'Two network namespaces are the hosts, each with an sshd.'
 	mount -t tmpfs tmpfs /run # seen from here only, and gone with this script

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -118,9 +120,16 @@ func (s *site) forPrograms() []byte {
 
 // replace writes the files into a folder. What is in the folder goes, if it is a site.
 func replace(out string, files map[string][]byte) error {
-	if found, _ := os.ReadDir(out); len(found) > 0 {
+	found, err := os.ReadDir(out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a file, perhaps
+		return err
+	}
+	if len(found) > 0 {
 		if _, err := os.Stat(filepath.Join(out, indexFile)); err != nil {
 			return fmt.Errorf("%s is not empty and has no site: name another folder", out)
+		}
+		if _, err := os.Lstat(filepath.Join(out, ".git")); err == nil {
+			return fmt.Errorf("%s is a repository of git, which would go: name another folder", out)
 		}
 	}
 	if err := os.RemoveAll(out); err != nil {

@@ -330,4 +330,13 @@ func TestReplacesOnlySites(t *testing.T) {
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a page of an earlier site is still there: %v", err)
 	}
+	if err := run(dir, mine, io.Discard); err == nil {
+		t.Error("a file was replaced")
+	}
+	if err := os.Mkdir(filepath.Join(out, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(dir, out, io.Discard); err == nil {
+		t.Error("a repository with a site was replaced")
+	}
 }

@@ -68,4 +68,11 @@ func TestInstalledProgramsAreRun(t *testing.T) {
 	if err := e.CheckProgram(link); !errors.Is(err, ErrForeign) {
 		t.Errorf("a link into the work tree: %v", err)
 	}
+	link = filepath.Join(home, "app", "bin", "link")
+	if err := os.Symlink("/bin/sh", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.CheckProgram(link); !errors.Is(err, ErrForeign) {
+		t.Errorf("a link of the work tree to a shell: %v", err)
+	}
 }

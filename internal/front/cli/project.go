@@ -133,7 +133,9 @@ func (e *Env) CheckProgram(path string) error {
 	}
 	root := WithoutLinks(e.Root())
 	project := Exists(filepath.Join(root, ".git")) || Exists(filepath.Join(root, RalphFolder))
-	if project && Within(root, real) && !Within(root, WithoutLinks(e.Home)) { // not the home folder
+	// A link of an agent may lead to a shell elsewhere, for which the first word is a file here.
+	in := Within(root, real) || Within(root, WithoutLinks(filepath.Dir(path)))
+	if project && in && !Within(root, WithoutLinks(e.Home)) { // not the home folder
 		return fmt.Errorf("%w: it is in the work tree %s, where agents write", ErrForeign, root)
 	}
 	return nil
