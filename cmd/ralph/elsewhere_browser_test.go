@@ -25,6 +25,7 @@ case $1 in
 list) cat <<'END'
 {"host":"mill","heard":"`+time.Now().Add(-12*time.Minute).UTC().Format(time.RFC3339)+`"}
 {"loop":{"id":"01A","name":"parser","state":"running","host":"mill","group":"working","view":{"name":"parser","state":"running","status":"running","alive":true,"project":"/srv/compiler","agent":"claude","iteration":3,"maximumIterations":10,"cost":1.2,"tokensIn":1,"tokensOut":1,"doing":"bash  go test ./...","since":"`+time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)+`"}}}
+{"loop":{"id":"01B","name":"held","state":"paused","host":"mill","group":"needs you","view":{"name":"held","state":"paused","status":"paused","alive":true}}}
 {"read":"2026-11-28T01:03:00Z"}
 END
 exec sleep 600 ;;
@@ -38,7 +39,7 @@ esac
 	b := browse(t)
 	page := b.open(t, server.link)
 	page.awaits(t, `[...document.querySelectorAll("h3")].map((h) => h.textContent).join("|").startsWith("farm|mill · last heard of 1")`)
-	page.awaits(t, `[...document.querySelectorAll(".card .name")].map((a) => a.textContent).join() === "farm:asks,mill:parser,here"`)
+	page.awaits(t, `[...document.querySelectorAll(".card .name")].map((a) => a.textContent).join() === "farm:asks,mill:held,mill:parser,here"`)
 	page.pictures(t, "elsewhere-list")
 	page.resizes(t, 390, 800, true, true)
 	page.awaits(t, `document.documentElement.scrollWidth <= innerWidth && document.querySelector(".card form button[type=submit]").offsetHeight < 60`)
@@ -65,7 +66,7 @@ esac
 		t.Errorf("sent %q, %v", sent, err)
 	}
 	reader := b.open(t, server.read)
-	reader.awaits(t, `document.querySelectorAll(".card").length === 3`)
+	reader.awaits(t, `document.querySelectorAll(".card").length === 4`)
 	if n := value[int](t, reader, `document.querySelectorAll("textarea").length`); n != 0 {
 		t.Errorf("a reader has %d fields", n)
 	}
@@ -75,5 +76,16 @@ esac
 				t.Errorf("the page reports %s", e)
 			}
 		}
+	}
+	// A pool resumes nothing, and the text was sent: it is not there to be sent again.
+	held := b.open(t, server.link)
+	held.awaits(t, `document.querySelectorAll(".card").length === 4`)
+	const card = `[...document.querySelectorAll(".card")].find((card) => card.innerText.includes("mill:held"))`
+	value[any](t, held, card+`.querySelector("textarea").focus()`)
+	held.types(t, "go on", "")
+	value[any](t, held, card+`.querySelector("form").requestSubmit()`)
+	held.awaits(t, card+`.querySelector(".problem").innerText.includes("through the pool")`)
+	if left := value[string](t, held, card+`.querySelector("textarea").value`); left != "" {
+		t.Errorf("%q can be sent again", left)
 	}
 }

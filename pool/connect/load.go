@@ -22,7 +22,7 @@ func Load(home string) (p Pool, err error) {
 		root.Close()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("this host is in no pool: %s does not exist; 'ralph pool join LINE' makes it", path)
+		return p, fmt.Errorf("this host is in no pool: %s does not exist; 'ralph pool join -' makes it", path)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &p)

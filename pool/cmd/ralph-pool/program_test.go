@@ -209,6 +209,7 @@ func TestUnreachableStoreIsNotJoined(t *testing.T) {
 	}
 	_, errs, _ = run(t, home, "status")
 	wants(t, "status without a pool", errs, "this host is in no pool")
+	wants(t, "status without a pool", errs, "'ralph pool join -' makes it")
 }
 
 func TestTornFoldersAreRefused(t *testing.T) {

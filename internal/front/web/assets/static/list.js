@@ -132,6 +132,7 @@ function answerForm(loop) {
       if (loop.remote) submit.disabled = true; // it may take a while
       if (answers && question) await request(path, { kind: "answer", question, text: text.value });
       else if (answers) await request(path, { kind: "steer", text: text.value });
+      if (loop.remote) text.value = ""; // it is sent once, also if a pool refuses what follows
       if (!answers || (!question && (held || !loop.remote))) await request(path, { kind: "resume" });
       text.value = "";
       problem.hidden = true;
