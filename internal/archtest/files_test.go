@@ -77,7 +77,7 @@ var removers = map[string]string{
 	"pool/takeover/take.go":                  "the folder in which a loop is assembled",
 	"pool/tree/":                             "the folder in which a tree is made or unpacked",
 	"pool/worker/checkout.go":                "a clone that was cut off before it had its name",
-	"pool/worker/merge.go":                   "a merge that conflicts, in a clone that nobody has worked in",
+	"pool/worker/merge.go":                   "a merge that conflicts, in a new clone, before any work in it",
 	"internal/effect/sandbox/machine.go":     "what a machine that no loop uses any more shared with agents",
 	"internal/effect/sandbox/proxy.go":       "the folder of its socket",
 }

@@ -55,8 +55,8 @@ func Decide(needs []State) Decision {
 	return Decision{Begin: true}
 }
 
-// Judge returns the states of all parts, of which those are stopped that need one that failed, also
-// by way of others. Each part comes after those that it needs; what does not is not followed.
+// Judge returns the states of all parts. A part is stopped if one that it needs has failed, or is
+// stopped itself. Each part comes after those that it needs; what does not is not followed.
 func (f Fleet) Judge(states []State) []State {
 	all := append([]State{}, states...)
 	for i, part := range f.Parts {

@@ -37,7 +37,7 @@ func Fleets(ctx context.Context, s store.Store, rows []Row) ([]Row, error) {
 			delete(whole, name)
 		}
 	}
-	for _, f := range fleets { // of which nothing is in the queue, or that cannot be read
+	for _, f := range fleets { // those with nothing in the queue, and damaged ones
 		if one, left := whole[f.Name]; left {
 			all = append(all, one)
 		}

@@ -168,7 +168,7 @@ func heard(ctx context.Context, s store.Store) (map[string]time.Time, error) {
 	return all, nil
 }
 
-// written has the loops of which a key was written since it was taken.
+// written collects the loops whose keys were written since the last call of take.
 type written struct {
 	mu    sync.Mutex
 	loops map[string]bool

@@ -27,8 +27,8 @@ const (
 	// restGrid puts moments that need not be exact together, so that a thousand loops wake the
 	// process as often as a few do.
 	restGrid = 5 * time.Second
-	// restMost is the time between two looks at a loop of which nothing is heard, and between two
-	// readings of a registry that does not change.
+	// restMost is the time between two looks at a loop that gives no sign, and between two readings
+	// of a registry that does not change.
 	restMost = 10 * time.Minute
 	// findEvery is the time between two looks at the registry where nothing announces a change.
 	findEvery = time.Minute

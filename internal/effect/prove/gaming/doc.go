@@ -32,8 +32,8 @@
 //     makes another one of its parameters, that ends with 0 whatever happened, or whose values are
 //     equal to all others.
 //   - An exit status that is set, or assertions that are replaced.
-//   - New or changed tests of a function or a file of the program of which no mutant was noticed,
-//     whatever they look like. Two such mutants are the second sign for what else looks vacuous in
+//   - New or changed tests of a function or a file of the program, whatever they look like, when
+//     no guardrail noticed a mutant of it. Two such mutants are the second sign for what else looks vacuous in
 //     these tests.
 //   - A new file of tests that compares no value, or only what the program gives with what it
 //     gives; recorded output that is written before it is compared; tests that ask for the error of

@@ -133,8 +133,8 @@ func (f *finder) untested(c *testCase) bool {
 	return tried >= seconding
 }
 
-// onlySkipped reports whether a test that does not run is the only one of a function of which no
-// mutant was noticed.
+// onlySkipped reports whether a test that does not run is the only one of a function, and no
+// guardrail noticed a mutant of that function.
 func (f *finder) onlySkipped(c *testCase) bool {
 	return len(c.asserts) > 0 && slices.ContainsFunc(f.parts, func(p *part) bool {
 		return p.name != "" && p.noticed == 0 && c.isAbout(p) && !slices.ContainsFunc(f.now, func(other *testCase) bool {
@@ -143,8 +143,8 @@ func (f *finder) onlySkipped(c *testCase) bool {
 	})
 }
 
-// unnoticed finds new or changed tests of functions and files of which no mutant was noticed: they
-// are vacuous, whatever they look like. Others may be tested well.
+// unnoticed finds functions and files whose mutants no guardrail noticed. Their new or changed tests
+// are vacuous, whatever they look like; other tests may be good.
 func (f *finder) unnoticed() {
 	tried, noticed := map[*source]int{}, map[*source]int{}
 	for _, p := range f.parts {
