@@ -143,8 +143,8 @@ func (f *finder) onlySkipped(c *testCase) bool {
 	})
 }
 
-// unnoticed finds functions and files whose mutants no guardrail noticed. Their new or changed tests
-// are vacuous, whatever they look like; other tests may be good.
+// unnoticed finds functions and files whose mutants no guardrail noticed. Their new or changed
+// tests are vacuous, whatever they look like; other tests may be good.
 func (f *finder) unnoticed() {
 	tried, noticed := map[*source]int{}, map[*source]int{}
 	for _, p := range f.parts {
