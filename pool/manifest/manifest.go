@@ -194,12 +194,14 @@ func (o *Options) container(slots int, args []string) Object {
 			Object{"name": "RALPH_POD_POOL", "value": poolFolder},
 			Object{"name": "RALPH_POD_DRAIN", "value": strconv.Itoa(drainTime)},
 			Object{"name": "RALPH_POD_LAST", "value": strconv.Itoa(lastTime)},
-			Object{"name": "RALPH_POOL_HOST", "valueFrom": Object{"fieldRef": Object{"fieldPath": "metadata.name"}}},
+			Object{"name": "RALPH_POOL_HOST", "valueFrom": Object{"fieldRef": Object{"apiVersion": "v1", "fieldPath": "metadata.name"}}},
 		},
 		"envFrom": list{Object{"secretRef": Object{"name": agentSecret, "optional": true}}},
+		// Written as the API server stores them, like the version of the field above: else a manifest
+		// that is applied again would differ, and one that the server applies would conflict.
 		"resources": Object{"requests": Object{
-			"cpu":               fmt.Sprintf("%dm", 500*slots),
-			"memory":            fmt.Sprintf("%dMi", 1024*slots),
+			"cpu":               halves(slots),
+			"memory":            fmt.Sprintf("%dGi", slots),
 			"ephemeral-storage": fmt.Sprintf("%dGi", 2*slots),
 		}},
 		"securityContext": Object{
@@ -211,4 +213,12 @@ func (o *Options) container(slots int, args []string) Object {
 			Object{"name": "pool", "mountPath": poolFolder, "readOnly": true},
 		},
 	}
+}
+
+// halves is n halves of a processor.
+func halves(n int) string {
+	if n%2 == 0 {
+		return strconv.Itoa(n / 2)
+	}
+	return strconv.Itoa(500*n) + "m"
 }

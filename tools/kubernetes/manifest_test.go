@@ -160,21 +160,23 @@ func TestManyJobs(t *testing.T) {
 }
 
 // What is applied is admitted without a warning, stored as it is written, and changes nothing when
-// it is applied again.
+// it is applied again, by the client or by the server.
 func TestManifestsAreAdmitted(t *testing.T) {
 	n := newNamespace(t, "admitted")
-	for words, requests := range map[string]string{
-		"--workers 3 -n 4 --label gpu --label on":                           "map[cpu:2 ephemeral-storage:8Gi memory:4Gi]",
-		"--loop " + loop(0) + " --label true":                               "map[cpu:500m ephemeral-storage:2Gi memory:1Gi]",
-		"--workers 1 -n 1 --image ralph@sha256:" + strings.Repeat("0a", 32): "",
+	for _, words := range []string{
+		"--workers 3 -n 4 --label gpu --label on",
+		"--workers 1 -n 1 --image ralph@sha256:" + strings.Repeat("0a", 32),
+		"--loop " + loop(0) + " --label true",
 	} {
 		text := manifest(t, words)
 		n.with(text, "apply --validate=strict -f -")
 		for line := range strings.Lines(n.with(text, "apply --validate=strict -f -")) {
-			if !strings.HasSuffix(strings.TrimSpace(line), "unchanged") {
+			// kubectl sends the selector of a disruption budget each time, whether it differs or not.
+			if !strings.HasSuffix(strings.TrimSpace(line), "unchanged") && !strings.HasPrefix(line, "poddisruptionbudget") {
 				t.Errorf("%s: applied again: %s", words, line)
 			}
 		}
+		n.with(text, "apply --server-side --validate=strict -f -")
 		var list struct{ Items []map[string]any }
 		if err := json.Unmarshal([]byte(manifest(t, words+" --json")), &list); err != nil || len(list.Items) == 0 {
 			t.Fatalf("%s: %v", words, err)
@@ -184,14 +186,6 @@ func TestManifestsAreAdmitted(t *testing.T) {
 			var got map[string]any
 			if err := json.Unmarshal([]byte(n.kubectl("get "+name+" -o json")), &got); err != nil {
 				t.Fatal(err)
-			}
-			if template, has := want["spec"].(map[string]any)["template"]; has {
-				container := template.(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-				delete(container, "resources") // amounts have more than one form
-				stored := got["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-				if got := fmt.Sprint(stored["resources"].(map[string]any)["requests"]); requests != "" && got != requests {
-					t.Errorf("%s: requests %s, want %s", name, got, requests)
-				}
 			}
 			for _, problem := range missing("", want, got) {
 				t.Errorf("%s: %s", name, problem)
