@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -154,18 +155,42 @@ func (s *Server) bucket(ctx context.Context, secrets secrets, token string) erro
 		return err
 	}
 	_, err = nats.Exists(ctx, js, nats.DefaultBucket)
-	switch {
-	case errors.Is(err, jetstream.ErrStreamNotFound) && secrets.Made:
-		return fmt.Errorf("the folder %s has lost what the pool had stored, which is not taken for a new pool: restore %s, or name a new folder with --dir, let "+
-			"all hosts join that, and their mirrors store their loops again", s.dir, filepath.Join(s.dir, "jetstream"))
-	case errors.Is(err, jetstream.ErrStreamNotFound):
-		err = nats.Make(ctx, js, nats.DefaultBucket, 1)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if err = s.startOver(secrets); err == nil {
+			err = nats.Make(ctx, js, nats.DefaultBucket, 1)
+		}
 	}
 	if err != nil || secrets.Made {
 		return err
 	}
 	secrets.Made, s.New = true, true
 	return secrets.write(s.dir)
+}
+
+// startOver removes what is left of a first start that was cut off: NATS would take it for complete
+// when it makes the bucket, and not find the bucket at the next start. What has messages stays.
+func (s *Server) startOver(secrets secrets) error {
+	folder, lost := os.DirFS(s.dir), secrets.Made
+	left := server.JetStreamStoreDir + "/*/streams/KV_" + nats.DefaultBucket
+	unfinished, err := fs.Glob(folder, left)
+	blocks, err2 := fs.Glob(folder, left+"/msgs/*.blk")
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	for _, block := range blocks {
+		info, err := fs.Stat(folder, block)
+		lost = lost || err != nil || info.Size() > 0
+	}
+	if lost {
+		return fmt.Errorf("the folder %s has lost what the pool had stored, which is not taken for a new pool: restore %s, or name a new folder with --dir, let "+
+			"all hosts join that, and their mirrors store their loops again", s.dir, filepath.Join(s.dir, server.JetStreamStoreDir))
+	}
+	for _, name := range unfinished {
+		if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+			return fmt.Errorf("remove what a start that was cut off has left: %w", err)
+		}
+	}
+	return nil
 }
 
 // failure says what it means that NATS has failed.

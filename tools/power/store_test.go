@@ -304,7 +304,7 @@ func (r *storeRun) serve(m *machine, folder string) (pool connect.Pool, ok bool)
 		out, _ := server.said()
 		var served struct{ Join string }
 		if json.Unmarshal([]byte(out), &served) == nil {
-			if pool, err := connect.ParseLine(strings.Split(served.Join, "'")[1]); err == nil {
+			if pool, err := connect.ParseLine(served.Join); err == nil {
 				pool.Host = "h"
 				return pool, true
 			}
