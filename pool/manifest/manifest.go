@@ -197,8 +197,8 @@ func (o *Options) container(slots int, args []string) Object {
 			Object{"name": "RALPH_POOL_HOST", "valueFrom": Object{"fieldRef": Object{"apiVersion": "v1", "fieldPath": "metadata.name"}}},
 		},
 		"envFrom": list{Object{"secretRef": Object{"name": agentSecret, "optional": true}}},
-		// Written as the API server stores them, like the version of the field above: else a manifest
-		// that is applied again would differ, and one that the server applies would conflict.
+		// Written as the API server stores them, like the version of the field above: else each
+		// apply would differ, and one by the server would conflict.
 		"resources": Object{"requests": Object{
 			"cpu":               halves(slots),
 			"memory":            fmt.Sprintf("%dGi", slots),

@@ -171,7 +171,7 @@ func TestManifestsAreAdmitted(t *testing.T) {
 		text := manifest(t, words)
 		n.with(text, "apply --validate=strict -f -")
 		for line := range strings.Lines(n.with(text, "apply --validate=strict -f -")) {
-			// kubectl sends the selector of a disruption budget each time, whether it differs or not.
+			// kubectl sends the selector of a disruption budget each time, also if it is the same.
 			if !strings.HasSuffix(strings.TrimSpace(line), "unchanged") && !strings.HasPrefix(line, "poddisruptionbudget") {
 				t.Errorf("%s: applied again: %s", words, line)
 			}

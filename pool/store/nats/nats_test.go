@@ -290,9 +290,9 @@ func TestDamagedKeyIsNotAbsent(t *testing.T) {
 	}
 }
 
-// TestFirstStartMayBeCutOff has what a power cut leaves of a first start: the bucket without its
-// checksum. It is made anew, and found by later starts; one that has messages is not taken for it.
-func TestFirstStartMayBeCutOff(t *testing.T) {
+// TestFirstStartMayFail has what a power cut leaves of a first start: the bucket without its
+// checksum. It is made again, and found by later starts; one that has messages is not taken for it.
+func TestFirstStartMayFail(t *testing.T) {
 	s := startServer(t)
 	sums := func() string {
 		s.kill(t)
