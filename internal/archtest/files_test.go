@@ -74,7 +74,7 @@ var removers = map[string]string{
 	"internal/verb/blaming/history.go":       "the folder of its objects",
 	"internal/effect/sandbox/escape.go":      "the folder of a probe",
 	"pool/check/":                            "the folder in which a journal is assembled to be verified",
-	"pool/serve/serve.go":                     "what a first start that was cut off left of the bucket, without messages",
+	"pool/serve/serve.go":                    "what a first start that was cut off left of the bucket, without messages",
 	"pool/takeover/take.go":                  "the folder in which a loop is assembled",
 	"pool/tree/":                             "the folder in which a tree is made or unpacked",
 	"pool/worker/checkout.go":                "a clone that was cut off before it had its name",
