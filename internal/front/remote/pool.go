@@ -99,12 +99,12 @@ const receiptTime = "--wait=20s"
 // poolWords is a command of the pool.
 func (l Loop) poolWords(c inbox.Command) ([]string, error) {
 	switch c.Kind {
-	case inbox.Steer:
-		return []string{"steer", receiptTime, "--", l.pool, c.Text}, nil
+	case inbox.Steer, inbox.FollowUp:
+		return []string{string(c.Kind), receiptTime, "--", l.pool, c.Text}, nil
 	case inbox.Answer:
 		return []string{"answer", receiptTime, "--question=" + strconv.Itoa(c.Question), "--", l.pool, c.Text}, nil
-	case inbox.Stop:
-		return []string{"stop", receiptTime, "--", l.pool}, nil
+	case inbox.Pause, inbox.Resume, inbox.Stop:
+		return []string{string(c.Kind), receiptTime, "--", l.pool}, nil
 	case inbox.StopNow:
 		return []string{"stop", receiptTime, "--now", "--", l.pool}, nil
 	}

@@ -100,6 +100,9 @@ echo parser has received it, on host mill`)
 	}{
 		{inbox.Command{Kind: inbox.Steer, Text: "--any"}, "steer|--wait=20s|--|01A|--any|\n"},
 		{inbox.Command{Kind: inbox.Answer, Question: 3, Text: "yes"}, "answer|--wait=20s|--question=3|--|01A|yes|\n"},
+		{inbox.Command{Kind: inbox.FollowUp, Text: "a b"}, "follow-up|--wait=20s|--|01A|a b|\n"},
+		{inbox.Command{Kind: inbox.Pause}, "pause|--wait=20s|--|01A|\n"},
+		{inbox.Command{Kind: inbox.Resume}, "resume|--wait=20s|--|01A|\n"},
 		{inbox.Command{Kind: inbox.Stop}, "stop|--wait=20s|--|01A|\n"},
 		{inbox.Command{Kind: inbox.StopNow}, "stop|--wait=20s|--now|--|01A|\n"},
 	} {
@@ -113,14 +116,13 @@ echo parser has received it, on host mill`)
 	}
 	sent()
 	for what, do := range map[string]func() (string, error){
-		"ralph resume parser": func() (string, error) {
-			return l.Send(e, inbox.Command{Kind: inbox.Steer, Text: "a"}, inbox.Command{Kind: inbox.Resume})
+		"ralph kill parser": func() (string, error) {
+			return l.Send(e, inbox.Command{Kind: inbox.Steer, Text: "a"}, inbox.Command{Kind: inbox.Kill})
 		},
-		"ralph follow-up parser 'a b'": func() (string, error) { return l.Send(e, inbox.Command{Kind: inbox.FollowUp, Text: "a b"}) },
-		"ralph start parser --resume":  func() (string, error) { return l.Resume(e, nil) },
-		"ralph dismiss parser":         func() (string, error) { return l.Dismiss(e) },
-		"ralph attach parser":          func() (string, error) { return "", l.Attach(e) },
-		"ralph logs parser":            func() (string, error) { _, err := l.Last(e, 5); return "", err },
+		"ralph start parser --resume": func() (string, error) { return l.Resume(e, nil) },
+		"ralph dismiss parser":        func() (string, error) { return l.Dismiss(e) },
+		"ralph attach parser":         func() (string, error) { return "", l.Attach(e) },
+		"ralph logs parser":           func() (string, error) { _, err := l.Last(e, 5); return "", err },
 	} {
 		_, err := do()
 		failed, ok := errors.AsType[*cli.Failure](err)
