@@ -121,10 +121,11 @@ func (t *taking) take(ctx context.Context) (err error) {
 	if err := timed(&t.Milliseconds.Import, func() error { return t.bring(ctx) }); err != nil {
 		return err
 	}
-	if err := timed(&t.Milliseconds.Start, func() error { return t.start(ctx) }); err != nil {
+	err = timed(&t.Milliseconds.Start, func() error { return t.start(ctx) })
+	t.show(ctx) // it is this host's, also if it could not be resumed
+	if err != nil {
 		return err
 	}
-	t.show(ctx)
 	return t.record.remove()
 }
 
@@ -138,11 +139,14 @@ func (t *taking) wake(ctx context.Context, host string) error {
 
 // show writes where the loop is now, so that a list has it before this host's mirror says more.
 func (t *taking) show(ctx context.Context) {
-	cell := live.Cell{Key: keys.View(t.Taken.Loop)}
+	cell := live.Cell{Key: keys.View(t.Taken.Loop), Superseded: func(ctx context.Context) (bool, error) {
+		newest, err := log.Newest(ctx, t.Store, t.Taken.Loop)
+		return newest.Epoch > t.Taken.Epoch, err
+	}}
 	e := registry.Entry{Name: t.files.Name, Dir: t.folder(), Project: t.project(), ID: t.Taken.Loop}
 	err := cell.PutView(ctx, t.Store, e, live.View{Loop: t.Taken.Loop, Epoch: t.Taken.Epoch, Host: t.Host, At: t.Clock().UTC()})
 	if err != nil {
-		t.say("%v: 'ralph pool list' shows host %s until the mirror of this host runs", err, t.Taken.From)
+		t.say("%v: 'ralph pool list' shows what was last said of it, until the mirror of this host runs", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/ralph-loop/ralph/pool/worker"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -45,7 +47,7 @@ func main() {
 	defer stop()
 	var c commands
 	k := kong.Parse(&c, kong.Name("ralph pool"), kong.Description("Loops of several hosts, on a store that all of them reach."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.ShortUsageOnError())
 	k.FatalIfErrorf(refuseAgent(k.Command()))
 	if err := k.Run(); err != nil {
 		k.FatalIfErrorf(printable{err})
@@ -57,7 +59,14 @@ type printable struct{ error }
 
 func (e printable) Error() string { return string(render.CleanText(e.error.Error())) }
 
-func (e printable) Unwrap() error { return e.error }
+// ExitCode is 1, or what a worker for one loop ends with: that of a program which failed, such as git,
+// says nothing about this one.
+func (e printable) ExitCode() int {
+	if ended, ok := errors.AsType[*worker.Ended](e.error); ok {
+		return ended.ExitCode()
+	}
+	return 1
+}
 
 // refuseAgent refuses what 'ralph pool' leaves to a person, for an agent that runs this program
 // itself: what it submits would count in no limit of its loop, and run with the person's trust.
