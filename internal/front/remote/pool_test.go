@@ -78,6 +78,28 @@ func TestPoolViewsAreOfHosts(t *testing.T) {
 	}
 }
 
+// The clock of a host is wrong by an hour: its loops are as old as what was heard of it.
+func TestClocksOfHostsMayDiffer(t *testing.T) {
+	now := time.Date(2026, 11, 28, 1, 10, 0, 0, time.UTC)
+	for _, wrong := range []time.Duration{time.Hour, -time.Hour} {
+		p := poolLoops{now: func() time.Time { return now }, said: map[string]time.Time{}, heard: map[string]time.Time{}}
+		p.hears("mill", now.Add(wrong))
+		if got, want := p.heard["mill"], now.Add(min(wrong, 0)); !got.Equal(want) {
+			t.Errorf("wrong by %s: heard of at %s, want %s", wrong, got, want)
+		}
+		now = now.Add(time.Minute)
+		p.hears("mill", now.Add(wrong))
+		if got := p.heard["mill"]; !got.Equal(now) {
+			t.Errorf("wrong by %s: then heard of at %s, want %s", wrong, got, now)
+		}
+		now = now.Add(time.Hour)
+		p.hears("mill", now.Add(wrong-time.Hour)) // the same again
+		if got := now.Sub(p.heard["mill"]); got != time.Hour {
+			t.Errorf("wrong by %s: silent for %s", wrong, got)
+		}
+	}
+}
+
 // What the pool's commands can do is done by them; anything else says where it can be done, and
 // nothing of it is sent.
 func TestPoolTakesSomeCommands(t *testing.T) {
