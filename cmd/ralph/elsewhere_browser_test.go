@@ -94,7 +94,7 @@ esac
 	if sent, err := os.ReadFile(filepath.Join(bin, "sent")); err != nil || !strings.HasSuffix(string(sent), "steer --wait=20s -- 01B go on\nresume --wait=20s -- 01B\n") {
 		t.Errorf("sent %q, %v", sent, err)
 	}
-	// Its page says where a loop is that another host has taken over, and when it is listed nowhere.
+	// Its page says where a loop is that another host has taken over, or that it is not listed.
 	lost := b.open(t, server.link)
 	lost.awaits(t, `document.querySelectorAll(".card").length === 4`)
 	value[any](t, lost, `[...document.querySelectorAll(".card .name")].find((a) => a.textContent === "mill:held").click()`)

@@ -28,7 +28,7 @@ type Options struct {
 	Store store.Store
 	Host  string // the name of this host in the pool
 	Home  string // of ralph
-	Loop  string // its name or its ID
+	Loop  string // its ID
 	Into  string // a new folder; empty for one of the loop's name in the current folder
 	Tree  uint64 // the number of a tree, plus 1; 0 for the newest
 	Now   bool   // also from a host that was heard of
@@ -78,11 +78,8 @@ func (t *taking) say(format string, args ...any) { t.Say(fmt.Sprintf(format, arg
 
 // Take takes a loop over.
 func Take(ctx context.Context, o Options) (Taken, error) {
-	t := &taking{Options: o}
-	var err error
-	if t.Taken.Loop, err = Find(ctx, o.Store, o.Loop); err == nil {
-		err = t.take(ctx)
-	}
+	t := &taking{Options: o, Taken: Taken{Loop: o.Loop}}
+	err := t.take(ctx)
 	if err != nil {
 		err = fmt.Errorf("take over loop %s: %w", o.Loop, err)
 	}

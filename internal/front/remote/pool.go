@@ -73,12 +73,9 @@ func runPool(ctx context.Context, e *cli.Env, args []string) ([]byte, error) {
 	}
 	var out, messages limited
 	cmd.Stdout, cmd.Stderr = &out, &messages
-	err = cmd.Run()
-	if err != nil && ctx.Err() != nil {
-		return nil, cli.Failed("look at the loop before you send it again: the pool may have it, and gives it to the loop once",
-			"%s: no answer for %s", Pool, doTime)
-	}
-	if err != nil {
+	if err = cmd.Run(); err != nil && ctx.Err() != nil {
+		return nil, cli.Failed("look at the loop before you send it again: the pool may have it, and gives it to the loop once", "%s: no answer for %s", Pool, doTime)
+	} else if err != nil {
 		return nil, poolFailed(ctx, err, messages.kept.String())
 	}
 	return out.kept.Bytes(), nil

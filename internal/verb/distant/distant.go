@@ -66,8 +66,8 @@ func Find(e *cli.Env, verbs cli.Commands, args []string) (*Call, error) {
 	return &d, d.moveFiles(args, slots)
 }
 
-// chooseByFlag makes the word before a text a flag: ralph there would take the name of a loop that it
-// does not have for a part of the text, and send it to another loop.
+// chooseByFlag makes the word before a text a flag: ralph there would take the name of a loop that
+// it does not have for a part of the text, and send it to another loop.
 func (d *Call) chooseByFlag(word int) {
 	d.Args[word] = "--loop=" + d.Loop
 	if end := word - 1; d.Args[end] == "--" {

@@ -59,8 +59,8 @@ type printable struct{ error }
 
 func (e printable) Error() string { return string(render.CleanText(e.error.Error())) }
 
-// ExitCode is 1, or what a worker for one loop ends with: that of a program which failed, such as git,
-// says nothing about this one.
+// ExitCode is 1, or what a worker for one loop ends with: that of a program which failed, such as
+// git, says nothing about this one.
 func (e printable) ExitCode() int {
 	if ended, ok := errors.AsType[*worker.Ended](e.error); ok {
 		return ended.ExitCode()

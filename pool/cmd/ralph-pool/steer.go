@@ -104,19 +104,18 @@ func (r *reach) send(ctx context.Context, c inbox.Command) error {
 		return err
 	}
 	defer h.Close()
-	rows, err := listing.Read(ctx, h.store)
+	row, rows, err := h.find(ctx, r.Name)
+	if err != nil && rows != nil {
+		return r.sendToFleet(ctx, h, rows, c, err)
+	}
 	if err != nil {
 		return err
-	}
-	row, err := listing.Find(rows, r.Name)
-	if err != nil {
-		return r.sendToFleet(ctx, h, rows, c, err)
 	}
 	return r.sendTo(ctx, h, row, c)
 }
 
-// sendToFleet stops what is not over of the fleet that the name means; the last parts first, so that
-// none begins because another has completed. Without such a fleet it returns problem.
+// sendToFleet stops what is not over of the fleet that the name means; the last parts first, so
+// that none begins because another has completed. Without such a fleet it returns problem.
 func (r *reach) sendToFleet(ctx context.Context, h *place, rows []listing.Row, c inbox.Command, problem error) error {
 	rows, err := listing.Fleets(ctx, h.store, rows)
 	if err != nil {
