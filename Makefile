@@ -47,7 +47,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -183,8 +183,14 @@ playground: ## bin/site/playground: a simulated loop in the browser, to be serve
 outside: ## a program outside of the module that uses only the public packages
 	cd tools/outside && $(GO) vet ./... && $(GO) test -count=1 ./...
 
-pool: ## ralph-pool, the program that lets hosts share loops: bin/ralph-pool, vet and tests
-	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool && $(GO) vet ./... && $(TEST) ./...
+build-pool: ## bin/ralph-pool, the program that lets hosts share loops
+	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool
+
+install-pool: ## ralph-pool into Go's bin folder
+	cd pool && CGO_ENABLED=0 $(GO) install -ldflags '$(LDFLAGS)' ./cmd/ralph-pool
+
+pool: build-pool ## the module of a pool: bin/ralph-pool, vet and tests
+	cd pool && $(GO) vet ./... && $(TEST) ./...
 
 image: ## an image for the hosts of a pool: IMAGE=ralph:latest; AGENTS='a folder, or npm packages'; needs podman and apt-get
 	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' VERSION='$(VERSION)' tools/image/build.sh
@@ -195,8 +201,7 @@ action: ## the steps of the GitHub action, run by bash as a runner does it
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
 
-demo-pool: build ## a loop whose host dies, and that goes on at another one (two minutes)
-	cd pool && CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/ralph-pool ./cmd/ralph-pool
+demo-pool: build build-pool ## a loop whose host dies, and that goes on at another one (two minutes)
 	tools/demo-pool.sh bin
 
 smoke: ## one loop each of Claude Code, Codex and pi, the real ones; the first run installs 1.4 GB

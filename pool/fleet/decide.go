@@ -50,9 +50,19 @@ func Decide(needs []State) Decision {
 		}
 	}
 	if len(waits) > 0 {
-		return Decision{Why: "waits for " + strings.Join(waits, ", ") + " to be completed"}
+		return Decision{Why: waitsFor + strings.Join(waits, ", ") + toComplete}
 	}
 	return Decision{Begin: true}
+}
+
+const (
+	waitsFor   = "waits for "
+	toComplete = " to be completed"
+)
+
+// IsWait reports whether a reason is that of [Decide] for parts that have not completed.
+func IsWait(why string) bool {
+	return strings.HasPrefix(why, waitsFor) && strings.HasSuffix(why, toComplete)
 }
 
 // Judge returns the states of all parts. A part is stopped if one that it needs has failed, or is

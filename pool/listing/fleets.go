@@ -77,6 +77,8 @@ func together(f fleet.Fleet, rows map[string]Row) Row {
 			row.State, row.Group, row.Why = string(state.Phase), projector.NeedsYou, state.Why
 		case row.State == Queued && len(f.Parts[i].Needs) > 0 && state.Why != Queued:
 			row.Why = state.Why // by their names
+		case row.State == Queued && fleet.IsWait(row.Why):
+			row.Why = "" // they have completed since a worker last looked
 		}
 		if one.Parts[i].Group == projector.NeedsYou {
 			one.Group = projector.NeedsYou

@@ -110,7 +110,7 @@ func (f *follower) round(ctx context.Context) error {
 	}
 	var changes []Change
 	for _, host := range slices.Sorted(maps.Keys(heard)) {
-		if at := heard[host]; !at.Equal(f.heard[host]) {
+		if at := heard[host]; !at.IsZero() && !at.Equal(f.heard[host]) {
 			changes = append(changes, Change{Host: host, Heard: at})
 		}
 	}
@@ -144,7 +144,7 @@ func (f *follower) round(ctx context.Context) error {
 	return nil
 }
 
-// heard returns when each host was last heard of. A beat that is none is left out.
+// heard returns when each host was last heard of: the zero time where its beat is not understood.
 func heard(ctx context.Context, s store.Store) (map[string]time.Time, error) {
 	hosts, err := store.Names(ctx, s, keys.Hosts, keys.AfterHost)
 	if err != nil {
@@ -161,9 +161,11 @@ func heard(ctx context.Context, s store.Store) (map[string]time.Time, error) {
 	all := map[string]time.Time{}
 	for i, host := range hosts {
 		var b live.Beat
-		if json.Unmarshal(entries[i].Value, &b) == nil && !b.At.IsZero() {
-			all[host] = b.At.UTC().Truncate(time.Minute)
+		if entries[i].Revision == "" {
+			continue
 		}
+		_ = json.Unmarshal(entries[i].Value, &b) // a damaged one hides no loop
+		all[host] = b.At.UTC().Truncate(time.Minute)
 	}
 	return all, nil
 }

@@ -263,7 +263,7 @@ func Find(rows []Row, name string) (Row, error) {
 		switch {
 		case r.ID == name:
 			return r, nil
-		case r.Name == name && r.Group == projector.Over:
+		case r.Name == name && (r.Group == projector.Over || r.View != nil && r.View.Ended != nil):
 			over = append(over, r)
 		case r.Name == name:
 			found = append(found, r)

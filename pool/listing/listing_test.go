@@ -2,12 +2,14 @@ package listing_test
 
 import (
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/listing"
@@ -134,6 +136,37 @@ func TestFleetIsOneRow(t *testing.T) {
 		"  demo-2: stopped: does not begin: it needs demo-1, which needs demo-0: withdrawn by ada@mill\n"
 	if got := list(); got != want+others {
 		t.Errorf("%s\nwant\n%s", got, want+others)
+	}
+}
+
+// What a worker said of a part may be older than the end of what that needs.
+func TestCompletedPartIsNotAwaited(t *testing.T) {
+	s, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	one, two := submit(t, s, "one", 0, "mill", projector.Over), submit(t, s, "two", 0, "", "")
+	v := &projector.View{}
+	v.Name, v.Status, v.Group = "one", event.StatusCompleted, projector.Over
+	views := live.Cell{Key: keys.View(one.ID)}
+	reports := live.Cell{Key: keys.Worker("mill")}
+	parts, _ := json.Marshal(fleet.Fleet{Version: 1, Name: "demo", Complete: true, Parts: []fleet.Part{{ID: one.ID, Loop: "one"}, {ID: two.ID, Loop: "two", Needs: []int{0}}}})
+	_, err = s.PutIfAbsent(t.Context(), keys.Fleet("demo"), parts)
+	if err := errors.Join(err, views.Put(t.Context(), s, 1, live.View{Version: 1, Loop: one.ID, Epoch: 1, Host: "mill", View: v})); err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]string{"waits for " + one.ID + " to be completed": "", "waits for trust by host mill": "waits for trust by host mill"} {
+		if err := reports.Put(t.Context(), s, 0, worker.Report{Host: "mill", Refused: map[string]string{two.ID: said}}); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := listing.Read(t.Context(), s)
+		if err == nil {
+			rows, err = listing.Fleets(t.Context(), s, rows)
+		}
+		if err != nil || len(rows) != 1 || len(rows[0].Parts) != 2 || rows[0].Parts[1].Why != want {
+			t.Errorf("%q: %+v, %v", said, rows, err)
+		}
 	}
 }
 

@@ -27,6 +27,12 @@ func TestFollowNoticesLostStore(t *testing.T) {
 	if err := f.round(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := cell.Put(t.Context(), s, 0, "no beat"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.round(t.Context()); err != nil {
+		t.Errorf("a damaged beat ends it: %v", err)
+	}
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,8 @@ type secrets struct {
 	Key         string `json:"key"`
 	// Made says that the bucket was made. A folder that has lost it is not a new one.
 	Made bool `json:"made"`
+	// Listen is where the server listened last.
+	Listen string `json:"listen,omitempty"`
 }
 
 func (s secrets) file(dir string) string { return filepath.Join(dir, "server.json") }

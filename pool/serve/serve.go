@@ -112,13 +112,43 @@ func (s *Server) start(ctx context.Context, host string, port int) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	if err := s.bucket(ctx, secrets, own); err != nil {
-		return err
-	}
 	s.Listen = s.nats.Addr().String()
-	s.Host = connect.Pool{URL: "nats://" + reachable(s.Listen), Token: secrets.Token, Fingerprint: fingerprint}
-	s.Reader = connect.Pool{URL: s.Host.URL, Token: secrets.Reader, Fingerprint: fingerprint, Reader: true}
-	return nil
+	moved := s.Listen != secrets.Listen
+	secrets.Listen = s.Listen
+	if moved && secrets.Made { // else they are written with the bucket
+		if err := secrets.write(s.dir); err != nil {
+			return err
+		}
+	}
+	s.Host, s.Reader = secrets.pools(fingerprint)
+	return s.bucket(ctx, secrets, own)
+}
+
+// ErrRuns is the error of a start in a folder whose server runs.
+var ErrRuns = errors.New("another server runs in the folder")
+
+// Running returns what others need to join the server that runs in a folder, and where it listens.
+func Running(dir string) (host, reader connect.Pool, listen string, err error) {
+	_, err = os.Stat(secrets{}.file(dir)) // nothing is made for it
+	var s secrets
+	if err == nil {
+		s, err = readSecrets(dir)
+	}
+	if err == nil && s.Listen == "" {
+		err = errors.New("it does not listen yet")
+	}
+	if err != nil {
+		return host, reader, "", fmt.Errorf("read the join lines of the server in %s: %w", dir, err)
+	}
+	_, fingerprint, err := s.tls()
+	host, reader = s.pools(fingerprint)
+	return host, reader, s.Listen, err
+}
+
+// pools are what hosts and readers need to join.
+func (s secrets) pools(fingerprint string) (host, reader connect.Pool) {
+	host = connect.Pool{URL: "nats://" + reachable(s.Listen), Token: s.Token, Fingerprint: fingerprint}
+	return host, connect.Pool{URL: host.URL, Token: s.Reader, Fingerprint: fingerprint, Reader: true}
 }
 
 // ready waits until the server takes connections.

@@ -21,7 +21,7 @@ func lock(dir string) (*os.File, error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = fmt.Errorf("another server runs in the folder %s: stop that one, or name another folder with --dir", dir)
+			err = fmt.Errorf("%w %s: stop that one, or name another folder with --dir; --lines prints its join lines", ErrRuns, dir)
 		}
 		return nil, errors.Join(err, f.Close())
 	}

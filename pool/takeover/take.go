@@ -28,7 +28,7 @@ type Options struct {
 	Store store.Store
 	Host  string // the name of this host in the pool
 	Home  string // of ralph
-	Loop  string // its name or its ID
+	Loop  string // its ID
 	Into  string // a new folder; empty for one of the loop's name in the current folder
 	Tree  uint64 // the number of a tree, plus 1; 0 for the newest
 	Now   bool   // also from a host that was heard of
@@ -78,11 +78,8 @@ func (t *taking) say(format string, args ...any) { t.Say(fmt.Sprintf(format, arg
 
 // Take takes a loop over.
 func Take(ctx context.Context, o Options) (Taken, error) {
-	t := &taking{Options: o}
-	var err error
-	if t.Taken.Loop, err = Find(ctx, o.Store, o.Loop); err == nil {
-		err = t.take(ctx)
-	}
+	t := &taking{Options: o, Taken: Taken{Loop: o.Loop}}
+	err := t.take(ctx)
 	if err != nil {
 		err = fmt.Errorf("take over loop %s: %w", o.Loop, err)
 	}
@@ -121,10 +118,11 @@ func (t *taking) take(ctx context.Context) (err error) {
 	if err := timed(&t.Milliseconds.Import, func() error { return t.bring(ctx) }); err != nil {
 		return err
 	}
-	if err := timed(&t.Milliseconds.Start, func() error { return t.start(ctx) }); err != nil {
+	err = timed(&t.Milliseconds.Start, func() error { return t.start(ctx) })
+	t.show(ctx) // it is this host's, also if it could not be resumed
+	if err != nil {
 		return err
 	}
-	t.show(ctx)
 	return t.record.remove()
 }
 
@@ -138,11 +136,14 @@ func (t *taking) wake(ctx context.Context, host string) error {
 
 // show writes where the loop is now, so that a list has it before this host's mirror says more.
 func (t *taking) show(ctx context.Context) {
-	cell := live.Cell{Key: keys.View(t.Taken.Loop)}
+	cell := live.Cell{Key: keys.View(t.Taken.Loop), Superseded: func(ctx context.Context) (bool, error) {
+		newest, err := log.Newest(ctx, t.Store, t.Taken.Loop)
+		return newest.Epoch > t.Taken.Epoch, err
+	}}
 	e := registry.Entry{Name: t.files.Name, Dir: t.folder(), Project: t.project(), ID: t.Taken.Loop}
 	err := cell.PutView(ctx, t.Store, e, live.View{Loop: t.Taken.Loop, Epoch: t.Taken.Epoch, Host: t.Host, At: t.Clock().UTC()})
 	if err != nil {
-		t.say("%v: 'ralph pool list' shows host %s until the mirror of this host runs", err, t.Taken.From)
+		t.say("%v: 'ralph pool list' shows what was last said of it, until the mirror of this host runs", err)
 	}
 }
 

@@ -135,3 +135,27 @@ func TestUnclaimedLoopIsWithdrawn(t *testing.T) {
 		t.Errorf("of a loop that no host runs is reserved: %+v, %v", a, err)
 	}
 }
+
+func TestFleetIsStopped(t *testing.T) {
+	program(t)
+	w := newWorld(t, "")
+	h := pooltest.NewHost(t)
+	h.Run(h.Dir, "ralph-pool", "join", "ralph+dir://"+w.folder, "--host", "mill")
+	h.Write(filepath.Join(h.Dir, "tasks", "one.md"), "Do one.\n")
+	h.Write(filepath.Join(h.Dir, "tasks", "two.md"), "dependsOn: one\n\nDo two.\n")
+	h.Run(h.Dir, "ralph-pool", "submit", "--fleet", "demo", "tasks", "--repository", w.repository, "--account", "team", "--budget", "3")
+	if out, err := h.Try(h.Dir, "ralph-pool", "steer", "demo", "x"); err == nil || !strings.Contains(out, "demo is a fleet") {
+		t.Errorf("steer: %v: %s", err, out)
+	}
+	if out := h.Run(h.Dir, "ralph-pool", "stop", "demo"); out != "demo-two is withdrawn: no host runs it\ndemo-one is withdrawn: no host runs it" {
+		t.Error(out)
+	}
+	w.beat("mill")
+	h.Run(h.Dir, "ralph-pool", "worker", "--once")
+	if got := w.ran(); len(got) != 0 {
+		t.Errorf("%v ran", got)
+	}
+	if out, err := h.Try(h.Dir, "ralph-pool", "stop", "demo"); err == nil || !strings.Contains(out, "all of fleet demo is over") {
+		t.Errorf("again: %v: %s", err, out)
+	}
+}

@@ -158,7 +158,7 @@ func (l Loop) Read(ctx context.Context, e *cli.Env, known *projector.View) (*pro
 func (l Loop) onlyThere(words string) error {
 	by := strings.Replace(words, l.name, l.Call, 1)
 	return cli.Refuse("enter 'ralph "+words+"' on host "+l.host+"; where ssh reaches it, 'ralph "+by+"' does that from here",
-		"through the pool, loop %s can only be steered, answered and stopped", l.Call)
+		"through the pool, loop %s can only be steered, answered, paused, resumed and stopped", l.Call)
 }
 
 // sshWords is a command line for ralph there.

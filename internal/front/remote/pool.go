@@ -73,7 +73,9 @@ func runPool(ctx context.Context, e *cli.Env, args []string) ([]byte, error) {
 	}
 	var out, messages limited
 	cmd.Stdout, cmd.Stderr = &out, &messages
-	if err := cmd.Run(); err != nil {
+	if err = cmd.Run(); err != nil && ctx.Err() != nil {
+		return nil, cli.Failed("look at the loop before you send it again: the pool may have it, and gives it to the loop once", "%s: no answer for %s", Pool, doTime)
+	} else if err != nil {
 		return nil, poolFailed(ctx, err, messages.kept.String())
 	}
 	return out.kept.Bytes(), nil
@@ -99,12 +101,12 @@ const receiptTime = "--wait=20s"
 // poolWords is a command of the pool.
 func (l Loop) poolWords(c inbox.Command) ([]string, error) {
 	switch c.Kind {
-	case inbox.Steer:
-		return []string{"steer", receiptTime, "--", l.pool, c.Text}, nil
+	case inbox.Steer, inbox.FollowUp:
+		return []string{string(c.Kind), receiptTime, "--", l.pool, c.Text}, nil
 	case inbox.Answer:
 		return []string{"answer", receiptTime, "--question=" + strconv.Itoa(c.Question), "--", l.pool, c.Text}, nil
-	case inbox.Stop:
-		return []string{"stop", receiptTime, "--", l.pool}, nil
+	case inbox.Pause, inbox.Resume, inbox.Stop:
+		return []string{string(c.Kind), receiptTime, "--", l.pool}, nil
 	case inbox.StopNow:
 		return []string{"stop", receiptTime, "--now", "--", l.pool}, nil
 	}
@@ -169,7 +171,7 @@ func readPool(ctx context.Context, e *cli.Env, show func([]*projector.View) (mor
 	}
 	late := time.AfterFunc(silent, func() { end(fmt.Errorf("no line for %s", silent)) })
 	defer late.Stop()
-	lines, all := bufio.NewScanner(out), poolLoops{rows: map[string]poolRow{}, heard: map[string]time.Time{}}
+	lines, all := bufio.NewScanner(out), poolLoops{now: e.Now, rows: map[string]poolRow{}, said: map[string]time.Time{}, heard: map[string]time.Time{}}
 	lines.Buffer(nil, mostView)
 	for lines.Scan() {
 		late.Reset(silent)
@@ -188,10 +190,26 @@ func readPool(ctx context.Context, e *cli.Env, show func([]*projector.View) (mor
 	return poolFailed(ctx, cmp.Or(err, errors.New("its program has ended")), messages.kept.String())
 }
 
-// poolLoops are the rows that the program has printed, and when it said that hosts were heard of.
+// poolLoops are the rows that the program has printed, and when hosts were heard of.
 type poolLoops struct {
+	now   func() time.Time
 	rows  map[string]poolRow
-	heard map[string]time.Time
+	said  map[string]time.Time // by the host's own clock
+	heard map[string]time.Time // by this one
+}
+
+// hears takes when a host was heard of by its own clock, which may be wrong. Only the first time
+// there is no better one; another time than before is a sign of life now.
+func (p *poolLoops) hears(host string, at time.Time) {
+	now := p.now().UTC().Truncate(time.Minute)
+	said, known := p.said[host]
+	switch {
+	case known && !said.Equal(at), !known && at.After(now):
+		p.heard[host] = now
+	case !known:
+		p.heard[host] = at
+	}
+	p.said[host] = at
 }
 
 // A poolRow is of a loop, or of a specification that waits for a host.
@@ -221,7 +239,7 @@ func (p *poolLoops) take(line []byte) (complete bool, err error) {
 	}
 	delete(p.rows, c.Gone)
 	if c.Host != "" {
-		p.heard[c.Host] = c.Heard
+		p.hears(c.Host, c.Heard)
 	}
 	if c.Loop != nil {
 		delete(p.rows, c.Loop.ID)

@@ -78,6 +78,28 @@ func TestPoolViewsAreOfHosts(t *testing.T) {
 	}
 }
 
+// The clock of a host is wrong by an hour: its loops are as old as what was heard of it.
+func TestClocksOfHostsMayDiffer(t *testing.T) {
+	now := time.Date(2026, 11, 28, 1, 10, 0, 0, time.UTC)
+	for _, wrong := range []time.Duration{time.Hour, -time.Hour} {
+		p := poolLoops{now: func() time.Time { return now }, said: map[string]time.Time{}, heard: map[string]time.Time{}}
+		p.hears("mill", now.Add(wrong))
+		if got, want := p.heard["mill"], now.Add(min(wrong, 0)); !got.Equal(want) {
+			t.Errorf("wrong by %s: heard of at %s, want %s", wrong, got, want)
+		}
+		now = now.Add(time.Minute)
+		p.hears("mill", now.Add(wrong))
+		if got := p.heard["mill"]; !got.Equal(now) {
+			t.Errorf("wrong by %s: then heard of at %s, want %s", wrong, got, now)
+		}
+		now = now.Add(time.Hour)
+		p.hears("mill", now.Add(wrong-time.Hour)) // the same again
+		if got := now.Sub(p.heard["mill"]); got != time.Hour {
+			t.Errorf("wrong by %s: silent for %s", wrong, got)
+		}
+	}
+}
+
 // What the pool's commands can do is done by them; anything else says where it can be done, and
 // nothing of it is sent.
 func TestPoolTakesSomeCommands(t *testing.T) {
@@ -100,6 +122,9 @@ echo parser has received it, on host mill`)
 	}{
 		{inbox.Command{Kind: inbox.Steer, Text: "--any"}, "steer|--wait=20s|--|01A|--any|\n"},
 		{inbox.Command{Kind: inbox.Answer, Question: 3, Text: "yes"}, "answer|--wait=20s|--question=3|--|01A|yes|\n"},
+		{inbox.Command{Kind: inbox.FollowUp, Text: "a b"}, "follow-up|--wait=20s|--|01A|a b|\n"},
+		{inbox.Command{Kind: inbox.Pause}, "pause|--wait=20s|--|01A|\n"},
+		{inbox.Command{Kind: inbox.Resume}, "resume|--wait=20s|--|01A|\n"},
 		{inbox.Command{Kind: inbox.Stop}, "stop|--wait=20s|--|01A|\n"},
 		{inbox.Command{Kind: inbox.StopNow}, "stop|--wait=20s|--now|--|01A|\n"},
 	} {
@@ -113,14 +138,13 @@ echo parser has received it, on host mill`)
 	}
 	sent()
 	for what, do := range map[string]func() (string, error){
-		"ralph resume parser": func() (string, error) {
-			return l.Send(e, inbox.Command{Kind: inbox.Steer, Text: "a"}, inbox.Command{Kind: inbox.Resume})
+		"ralph kill parser": func() (string, error) {
+			return l.Send(e, inbox.Command{Kind: inbox.Steer, Text: "a"}, inbox.Command{Kind: inbox.Kill})
 		},
-		"ralph follow-up parser 'a b'": func() (string, error) { return l.Send(e, inbox.Command{Kind: inbox.FollowUp, Text: "a b"}) },
-		"ralph start parser --resume":  func() (string, error) { return l.Resume(e, nil) },
-		"ralph dismiss parser":         func() (string, error) { return l.Dismiss(e) },
-		"ralph attach parser":          func() (string, error) { return "", l.Attach(e) },
-		"ralph logs parser":            func() (string, error) { _, err := l.Last(e, 5); return "", err },
+		"ralph start parser --resume": func() (string, error) { return l.Resume(e, nil) },
+		"ralph dismiss parser":        func() (string, error) { return l.Dismiss(e) },
+		"ralph attach parser":         func() (string, error) { return "", l.Attach(e) },
+		"ralph logs parser":           func() (string, error) { _, err := l.Last(e, 5); return "", err },
 	} {
 		_, err := do()
 		failed, ok := errors.AsType[*cli.Failure](err)

@@ -204,5 +204,5 @@ func Merge(all []Loops) (loops []*projector.View) {
 	return loops
 }
 
-// muchLater is longer than what clocks of two hosts differ by, and than a source is usually silent.
+// muchLater is longer than a source is usually silent.
 const muchLater = 2 * time.Minute

@@ -67,9 +67,8 @@ esac
 	}
 	for body, want := range map[string]string{
 		`{"kind":"answer","question":2,"text":"a"}`: "demo has received it, on host mill",
-		`{"kind":"pause"}`:                          "'ralph pause demo' on host mill",
-		`{"kind":"kill"}`:                           "'ralph kill demo' on host mill",
-		`{"kind":"steer"}`:                          "such as",
+		`{"kind":"kill"}`:  "'ralph kill demo' on host mill",
+		`{"kind":"steer"}`: "such as",
 	} {
 		got := w.ask("POST", commands, body, append(w.bearer(), "Content-Type", "application/json")...)
 		if !strings.Contains(got.body, want) || (got.status == http.StatusAccepted) != strings.Contains(body, "answer") {

@@ -53,6 +53,9 @@ func Find(e *cli.Env, verbs cli.Commands, args []string) (*Call, error) {
 		}
 		d.Host, d.Loop = host, loop
 		d.Args[s.Word] = d.Args[s.Word][:s.From] + loop
+		if text {
+			d.chooseByFlag(s.Word)
+		}
 	}
 	switch {
 	case d.Host == "":
@@ -61,6 +64,15 @@ func Find(e *cli.Env, verbs cli.Commands, args []string) (*Call, error) {
 		return nil, cli.Refuse("name loops of one machine at a time", "%s is a loop here, and %s:%s one of another host", here, d.Host, d.Loop)
 	}
 	return &d, d.moveFiles(args, slots)
+}
+
+// chooseByFlag makes the word before a text a flag: ralph there would take the name of a loop that
+// it does not have for a part of the text, and send it to another loop.
+func (d *Call) chooseByFlag(word int) {
+	d.Args[word] = "--loop=" + d.Loop
+	if end := word - 1; d.Args[end] == "--" {
+		d.Args[end], d.Args[word] = d.Args[word], d.Args[end]
+	}
 }
 
 // moveFiles lets ralph there print what it would write to a file, which is one here. Other files

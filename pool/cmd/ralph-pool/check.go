@@ -54,8 +54,11 @@ func printReport(to io.Writer, r check.Report) error {
 	fmt.Fprintln(w, "LOOP\tNAME\tHOST\tEPOCH\tCHUNKS\tEVENTS\tBLOBS\tVERIFIED\tNOT SEALED\tWRONG")
 	for _, l := range r.Loops {
 		verified := "no"
-		if l.Verified {
+		switch {
+		case l.Verified:
 			verified = "yes"
+		case l.Events == 0 && len(l.Wrong) == 0: // it is only claimed or withdrawn
+			verified = "-"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n",
 			render.Clean(l.ID), render.Clean(l.Name), render.Clean(l.Host), l.Epoch, l.Chunks, l.Events, l.Blobs, verified, l.Unsealed, len(l.Wrong))

@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/pooltest"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // A loop runs on one host of a pool. From another one, its lists show it under its host, it is
@@ -45,6 +48,11 @@ func TestLoopsOfPoolAreListed(t *testing.T) {
 	if out := desk.Run(desk.Dir, "ralph", "list", "--pool"); !strings.Contains(out, "mill:asks") {
 		t.Errorf("the list is %s", out)
 	}
+	for _, c := range [][]string{{"follow-up", "asks", "Later."}, {"pause", "asks"}, {"resume", "asks"}} {
+		if out := desk.Run(desk.Dir, "ralph-pool", c...); out != "asks has received it, on host mill" {
+			t.Errorf("%s: %s", c, out)
+		}
+	}
 	out, err := exec.Command("sh", "-c", `cd `+desk.Dir+`; touch answers
 (printf '%s\n' "$1" "$2" "$3" "$4"; until [ $(grep -c '"result"' answers) -ge 3 ]; do sleep 0.02; done) | env RALPH_HOME=`+desk.Home+` ralph mcp > answers; cat answers`, "sh",
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
@@ -61,6 +69,23 @@ func TestLoopsOfPoolAreListed(t *testing.T) {
 	t.Cleanup(func() { _ = os.Rename(folder+".gone", folder) })
 	if out, err := desk.Try(desk.Dir, "ralph", "list", "--pool"); err == nil || !strings.Contains(out, "ralph: error: the pool: ") || !strings.Contains(out, "ralph pool status") {
 		t.Errorf("without the store: %v, %s", err, out)
+	}
+}
+
+func TestOnlyQuestionIsAnswered(t *testing.T) {
+	row := func(awaited int, open ...int) listing.Row {
+		v := &projector.View{}
+		v.Awaited = awaited
+		for _, n := range open {
+			v.Questions = append(v.Questions, projector.Question{Number: n})
+		}
+		return listing.Row{Name: "asks", Host: "mill", View: v}
+	}
+	for want, r := range map[int]listing.Row{3: row(0, 3), 4: row(4, 3, 4), 0: row(0, 3, 4)} {
+		c := inbox.Command{Kind: inbox.Answer}
+		if err := complete(&c, r); c.Question != want || (err == nil) != (want > 0) {
+			t.Errorf("question %d, %v, want %d", c.Question, err, want)
+		}
 	}
 }
 

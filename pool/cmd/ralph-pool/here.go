@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/ralph-loop/ralph/pool/connect"
+	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -31,6 +32,14 @@ func here(ctx context.Context) (*place, error) {
 		return nil, err
 	}
 	return &place{home: home, host: pool.Host, store: s}, nil
+}
+
+// find returns the loop that a name or an ID means, and all rows.
+func (p *place) find(ctx context.Context, name string) (row listing.Row, rows []listing.Row, err error) {
+	if rows, err = listing.Read(ctx, p.store); err == nil {
+		row, err = listing.Find(rows, name)
+	}
+	return row, rows, err
 }
 
 // Close ends the connection. Nothing that was acknowledged depends on it.

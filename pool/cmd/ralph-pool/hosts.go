@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
+	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
+	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/trust"
 	"github.com/ralph-loop/ralph/pool/worker"
 	"github.com/ralph-loop/ralph/registry"
@@ -38,6 +41,11 @@ func (c *drainCommand) Run(ctx context.Context) error {
 		c.Host = h.host
 	}
 	if err := spec.CheckWord("host", c.Host); err != nil {
+		return err
+	}
+	if _, err := h.store.Get(ctx, keys.Beat(c.Host)); errors.Is(err, store.ErrNotFound) {
+		say("host %s was never heard of: 'ralph pool status' names those that were", c.Host)
+	} else if err != nil {
 		return err
 	}
 	if err := worker.SetDraining(ctx, h.store, c.Host, person(), !c.Undo); err != nil {

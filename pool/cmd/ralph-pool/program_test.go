@@ -106,6 +106,9 @@ func TestServeJoinStatus(t *testing.T) {
 		t.Error("a second server runs in the folder")
 	}
 	wants(t, "a second server", errs, "another server runs in the folder "+dir)
+	if out, errs, code := run(t, home, "serve", "--lines", "--json", "--dir", dir); code != 0 || !strings.Contains(out, `"join":"`+strings.ReplaceAll(s.Join, "&", `\u0026`)+`"`) {
+		t.Errorf("the lines of a server that runs: %d, %s%s", code, out, errs)
+	}
 	_, errs, _ = run(t, home, "serve", "--listen", s.Listen, "--dir", t.TempDir())
 	wants(t, "a second server on the port", errs, "address already in use")
 
@@ -165,7 +168,7 @@ func TestLinesAreShownOnce(t *testing.T) {
 		said := ""
 		for lines := bufio.NewScanner(errs); lines.Scan(); {
 			said += lines.Text() + "\n"
-			if strings.Contains(lines.Text(), "which is a secret:") || strings.Contains(lines.Text(), "--lines prints") {
+			if strings.Contains(lines.Text(), "which is a secret:") || strings.Contains(lines.Text(), "--lines' prints") {
 				_ = c.Process.Signal(syscall.SIGTERM)
 			}
 		}

@@ -22,7 +22,7 @@ type serveCommand struct {
 	Listen string `placeholder:"HOST:PORT" default:"127.0.0.1:4222" help:"Where to listen; 0.0.0.0:4222 lets other hosts in. Default: ${default}."`
 	Dir    string `placeholder:"DIR" type:"path" help:"The folder of all that the pool stores. Default: pool in ralph's home."`
 	URL    string `name:"url" placeholder:"nats://…" help:"Run no server, and use this one or this cluster: nats://TOKEN@HOST:PORT, or USER:PASSWORD; - reads it from standard input."`
-	Lines  bool   `help:"Print the join lines, also if this is not the first start."`
+	Lines  bool   `help:"Print the join lines, also if this is not the first start; of a server that runs in the folder, print them and end."`
 	JSON   bool   `help:"Print the join lines as JSON."`
 }
 
@@ -60,6 +60,13 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		c.Dir = filepath.Join(home, "pool")
 	}
 	s, err := serve.Start(ctx, serve.Options{Listen: c.Listen, Dir: c.Dir, Print: func(line string) { say("%s", line) }})
+	if c.Lines && errors.Is(err, serve.ErrRuns) {
+		host, reader, listen, err := serve.Running(c.Dir)
+		if err != nil {
+			return err
+		}
+		return c.print(served{listen, c.Dir, 1, "", "", host.Fingerprint}, host, &reader)
+	}
 	if err != nil {
 		return err
 	}
@@ -70,7 +77,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if s.New || c.Lines || c.JSON {
 		err = c.print(served{s.Listen, c.Dir, 1, "", "", s.Host.Fingerprint}, s.Host, &s.Reader)
 	} else {
-		say("hosts that have joined reach it; --lines prints the lines for others")
+		say("hosts that have joined reach it; 'ralph pool serve --lines' prints the lines for others")
 	}
 	if err == nil {
 		err = s.Wait(ctx)

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/store"
 	"github.com/ralph-loop/ralph/pool/store/nats"
+	"github.com/ralph-loop/ralph/pool/worker"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -66,6 +67,8 @@ type host struct {
 	Beat  *time.Time `json:"beat,omitempty"`
 	Loops *int       `json:"loops,omitempty"`
 	Alive *int       `json:"alive,omitempty"`
+	// Draining says that it claims no loops, because a person said so.
+	Draining bool `json:"draining,omitempty"`
 }
 
 // Run prints it.
@@ -116,7 +119,11 @@ func (st *state) read(ctx context.Context, s store.Store) error {
 		return err
 	}
 	for i, name := range names {
-		st.Hosts = append(st.Hosts, readHost(name, entries[i].Value))
+		h := readHost(name, entries[i].Value)
+		if h.Draining, err = worker.IsDraining(ctx, s, name); err != nil {
+			return err
+		}
+		st.Hosts = append(st.Hosts, h)
 	}
 	if st.Waiting, err = queue.CountWaiting(ctx, s); err != nil {
 		return err
@@ -183,7 +190,11 @@ func (st *state) print() error {
 			fmt.Fprintf(w, "%s\tnot understood\t-\t-\n", render.Clean(h.Name))
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d\n", render.Clean(h.Name), max(0, st.answered.Sub(*h.Beat)).Round(time.Second), *h.Loops, *h.Alive)
+		drains := ""
+		if h.Draining {
+			drains = "\tdrains"
+		}
+		fmt.Fprintf(w, "%s\t%s ago\t%d\t%d%s\n", render.Clean(h.Name), max(0, st.answered.Sub(*h.Beat)).Round(time.Second), *h.Loops, *h.Alive, drains)
 	}
 	if len(st.Fleets) > 0 {
 		fmt.Fprint(w, "\nFLEET\tSTATE\n")

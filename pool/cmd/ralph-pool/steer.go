@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -32,7 +34,16 @@ type stopCommand struct {
 	Now bool `help:"Interrupt the agent."`
 }
 
-// Run stops a loop, or withdraws one that no host has claimed.
+// Help says what it is for.
+func (stopCommand) Help() string {
+	return `A loop that no host has claimed is withdrawn. The name of a fleet stops all of its loops that are not over, the last ones first, so that none of them begins meanwhile.
+
+Examples:
+  ralph pool stop greet
+  ralph pool stop demo --now`
+}
+
+// Run stops a loop or a fleet, or withdraws what no host has claimed.
 func (c *stopCommand) Run(ctx context.Context) error {
 	kind := inbox.Stop
 	if c.Now {
@@ -51,10 +62,34 @@ func (c *steerCommand) Run(ctx context.Context) error {
 	return c.send(ctx, inbox.Command{Kind: inbox.Steer, Text: c.Text})
 }
 
+type followUpCommand struct {
+	reach
+	Text string `arg:"" help:"What the agent reads in its next prompt."`
+}
+
+// Run gives a loop a text for its next prompt.
+func (c *followUpCommand) Run(ctx context.Context) error {
+	return c.send(ctx, inbox.Command{Kind: inbox.FollowUp, Text: c.Text})
+}
+
+type pauseCommand struct{ reach }
+
+// Run pauses a loop after its iteration.
+func (c *pauseCommand) Run(ctx context.Context) error {
+	return c.send(ctx, inbox.Command{Kind: inbox.Pause})
+}
+
+type resumeCommand struct{ reach }
+
+// Run lets a paused loop go on.
+func (c *resumeCommand) Run(ctx context.Context) error {
+	return c.send(ctx, inbox.Command{Kind: inbox.Resume})
+}
+
 type answerCommand struct {
 	reach
 	Text     string `arg:"" help:"The answer."`
-	Question int    `short:"q" placeholder:"N" help:"The number of the question. Default: the one that the loop waits for."`
+	Question int    `short:"q" placeholder:"N" help:"The number of the question. Default: the one that the loop waits for, or the only one without an answer."`
 }
 
 // Run answers a question of a loop.
@@ -69,16 +104,52 @@ func (r *reach) send(ctx context.Context, c inbox.Command) error {
 		return err
 	}
 	defer h.Close()
-	rows, err := listing.Read(ctx, h.store)
+	row, rows, err := h.find(ctx, r.Name)
+	if err != nil && rows != nil {
+		return r.sendToFleet(ctx, h, rows, c, err)
+	}
 	if err != nil {
 		return err
 	}
-	row, err := listing.Find(rows, r.Name)
+	return r.sendTo(ctx, h, row, c)
+}
+
+// sendToFleet stops what is not over of the fleet that the name means; the last parts first, so
+// that none begins because another has completed. Without such a fleet it returns problem.
+func (r *reach) sendToFleet(ctx context.Context, h *place, rows []listing.Row, c inbox.Command, problem error) error {
+	rows, err := listing.Fleets(ctx, h.store, rows)
 	if err != nil {
 		return err
 	}
-	if item := row.Item(); item != nil {
-		return r.withdraw(ctx, h, item, c)
+	at := slices.IndexFunc(rows, func(row listing.Row) bool { return row.ID == "" && row.Name == r.Name })
+	switch {
+	case at < 0:
+		return problem
+	case c.Kind != inbox.Stop && c.Kind != inbox.StopNow:
+		return fmt.Errorf("%s is a fleet, and only 'ralph pool stop' takes one: name one of its loops", r.Name)
+	}
+	var problems []error
+	end, found := time.Now().Add(r.Wait), false
+	for _, part := range slices.Backward(rows[at].Parts) {
+		if part.Group == projector.Over || part.View != nil && part.View.Ended != nil {
+			continue
+		}
+		one := *r
+		one.Name, one.Wait, found = part.Name, max(time.Until(end), time.Second), true
+		if err := one.sendTo(ctx, h, part, c); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", part.Name, err))
+		}
+	}
+	if !found {
+		return fmt.Errorf("all of fleet %s is over: %s", r.Name, rows[at].State)
+	}
+	return errors.Join(problems...)
+}
+
+// sendTo sends a command to one loop.
+func (r *reach) sendTo(ctx context.Context, h *place, row listing.Row, c inbox.Command) error {
+	if row.Item() != nil || row.State == listing.Queued {
+		return r.withdraw(ctx, h, row, c)
 	}
 	if err := complete(&c, row); err != nil {
 		return err
@@ -108,32 +179,35 @@ func complete(c *inbox.Command, row listing.Row) error {
 		return fmt.Errorf("loop %s has ended: %s", row.Name, row.State)
 	case c.Kind != inbox.Answer || c.Question > 0:
 		return nil
-	case row.View.Awaited == 0:
-		return fmt.Errorf("loop %s waits for no answer: --question says which one is meant", row.Name)
 	}
 	c.Question = row.View.Awaited
+	if open := row.View.OpenQuestions(); c.Question == 0 && len(open) == 1 {
+		c.Question = open[0].Number
+	} else if c.Question == 0 {
+		return fmt.Errorf("loop %s has %d questions without an answer: --question says which one is meant", row.Name, len(open))
+	}
 	return nil
 }
 
 // withdraw stops what no host has claimed.
-func (r *reach) withdraw(ctx context.Context, h *place, item *queue.Item, c inbox.Command) error {
+func (r *reach) withdraw(ctx context.Context, h *place, row listing.Row, c inbox.Command) error {
 	if c.Kind != inbox.Stop && c.Kind != inbox.StopNow {
 		return fmt.Errorf("%s waits in the queue, and takes commands once it runs", r.Name)
 	}
-	host, err := queue.Withdraw(ctx, h.store, spec.Spec{ID: item.ID, Name: item.Spec.Name}, person())
+	host, err := queue.Withdraw(ctx, h.store, spec.Spec{ID: row.ID, Name: row.Name}, person())
 	if err != nil {
 		return err
 	}
 	if host != "" {
 		return fmt.Errorf("host %s has just claimed %s: stop it again", host, r.Name)
 	}
-	if item.Spec.Account != "" {
+	if item := row.Item(); item != nil && item.Spec.Account != "" {
 		if err := queue.Settle(ctx, h.store, item.Spec.Account, item.ID, new(float64)); err != nil {
 			return err
 		}
 	}
 	if r.JSON {
-		return json.NewEncoder(os.Stdout).Encode(outcome{Loop: item.ID, Outcome: "withdrawn"})
+		return json.NewEncoder(os.Stdout).Encode(outcome{Loop: row.ID, Outcome: "withdrawn"})
 	}
 	_, err = fmt.Printf("%s is withdrawn: no host runs it\n", r.Name)
 	return err

@@ -61,6 +61,13 @@ func (c *submitCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer h.Close()
+	if c.Account != "" {
+		if a, err := queue.ReadAccount(ctx, h.store, c.Account); err != nil {
+			return err
+		} else if a.Limit == nil {
+			say("account %s has no limit: 'ralph pool account %s --limit DOLLARS' sets one", c.Account, c.Account)
+		}
+	}
 	if c.Fleet != "" {
 		return c.submitFleet(ctx, h)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/ralph-loop/ralph/pool/takeover"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -35,6 +37,13 @@ func (c *takeCommand) Run(ctx context.Context) error {
 	at, err := here(ctx)
 	if err != nil {
 		return err
+	}
+	if _, err := ulid.ParseStrict(c.Name); err != nil { // an ID need not be listed
+		row, _, err := at.find(ctx, c.Name)
+		if err != nil {
+			return errors.Join(err, at.store.Close())
+		}
+		c.Name = row.ID
 	}
 	o := takeover.Options{
 		Store: at.store, Host: at.host, Home: at.home, Loop: c.Name, Into: c.Into, Now: c.Now, Trust: c.Trust,

@@ -10,6 +10,7 @@ const list = document.getElementById("list");
 const filter = document.getElementById("filter");
 const totals = document.getElementById("totals");
 const silent = document.getElementById("silent");
+const gone = document.getElementById("gone"); // only on the page of a loop of another machine
 const only = document.body.dataset.shows; // the loop of another machine that this page is of
 const cards = new Map(); // by the loop's key
 const sections = new Map();
@@ -248,6 +249,12 @@ function draw() {
   totals.hidden = only || !loops.length;
   const asking = loops.filter((loop) => loop.group === "needs you").length;
   const mine = only && loops.find(matches);
+  if (gone) {
+    const moved = loops.find((loop) => loop.id && only.endsWith(`:${loop.id}`));
+    const where = moved ? ["It is elsewhere now: ", element("a", { href: `${base}/loops/${encodeURIComponent(idOf(moved))}` }, nameOf(moved))] : ["It is not listed any more."];
+    gone.replaceChildren(...where);
+    gone.hidden = Boolean(mine);
+  }
   if (mine) document.title = `${nameOf(mine)}: ${mine.state} · ralph`;
   else document.title = (asking ? `(${asking}) ` : "") + "Loops · ralph";
 }
