@@ -438,6 +438,22 @@ func (l *Lifecycle) agent(p event.Payload) {
 	}
 }
 
+// unread reports whether the prompt of the iteration that ends has to be repeated, with the messages
+// and reports that it had only once: the iteration is refunded, or its agent failed, was killed or
+// cut short before it had worked. l is the loop before the end. A word is work only of an agent that
+// shows no tools: others also say that their model cannot be reached.
+func (l *Lifecycle) unread(p event.IterationEnded) bool {
+	switch {
+	case p.Refunded:
+		return true
+	case p.Outcome == event.OutcomeDone, p.Tools > 0, p.Progress == event.ProgressYes:
+		return false
+	case l.Failed != nil: // no process had it, and Process is an earlier one
+		return true
+	}
+	return l.Process.Tools || !l.Process.Answered
+}
+
 // EmptyTurn says that an agent whose turn ended well neither said nor did anything, with what
 // its standard error says.
 func (l *Lifecycle) EmptyTurn() string {
