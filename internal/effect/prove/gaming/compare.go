@@ -433,11 +433,20 @@ var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]
 
 // addValues adds the literals of a line that are no format and no empty text.
 func addValues(code string, to map[string]bool) {
-	for _, v := range literal.FindAllString(code, -1) {
-		if v = plain(v); v != "" && !strings.Contains(v, "%") {
+	for _, v := range literals(code) {
+		if !strings.Contains(v, "%") {
 			to[v] = true
 		}
 	}
+}
+
+// literals returns the literals of a line that are not empty, without their quotes.
+func literals(code string) []string {
+	all := literal.FindAllString(code, -1)
+	for i, v := range all {
+		all[i] = plain(v)
+	}
+	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
 // plain is a literal without its quotes.

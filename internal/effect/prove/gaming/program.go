@@ -41,7 +41,7 @@ func (f *finder) programs() {
 		}
 	}
 	aware := f.awareNames()
-	f.newLines(func(s *source, i int) {
+	for s, i := range f.newLines() {
 		l := s.lines[i]
 		shown := brief(l.code)
 		asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
@@ -60,7 +60,7 @@ func (f *finder) programs() {
 		case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 			f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 		}
-	})
+	}
 }
 
 var (
@@ -317,8 +317,8 @@ func (f *finder) readsTests(s *source, at int) bool {
 	if isShellFile(s) || !opens.MatchString(code) {
 		return false
 	}
-	for _, v := range literal.FindAllString(code, -1) {
-		v = path.Clean(plain(v))
+	for _, v := range literals(code) {
+		v = path.Clean(v)
 		if len(v) < 6 || !strings.ContainsAny(v, "./") {
 			continue
 		}
@@ -344,7 +344,7 @@ var failureText = regexp.MustCompile(`(?m)Traceback|\bpanic:|\bundefined\b|\bNaN
 func (f *finder) says(text string) bool {
 	return slices.ContainsFunc(f.claimed, func(s *source) bool {
 		return s.class == fileclass.Program && slices.ContainsFunc(s.lines, func(l line) bool {
-			return l.indent >= 0 && slices.ContainsFunc(literal.FindAllString(l.code, -1), func(v string) bool { return strings.Contains(plain(v), text) })
+			return l.indent >= 0 && slices.ContainsFunc(literals(l.code), func(v string) bool { return strings.Contains(v, text) })
 		})
 	})
 }

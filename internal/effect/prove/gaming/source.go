@@ -283,8 +283,8 @@ func removedNames(start, claimed []*source) map[string]bool {
 			if !s.isProgram(i) {
 				continue
 			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = strings.Trim(plain(v), "-./: "); len(v) > 2 && word.FindString(v) == v {
+			for _, v := range literals(l.code) {
+				if v = strings.Trim(v, "-./: "); len(v) > 2 && word.FindString(v) == v {
 					names[v] = true
 				}
 			}

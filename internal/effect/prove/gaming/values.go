@@ -91,7 +91,7 @@ func (f *finder) copiedValues() {
 			continue
 		}
 		before := linesOf(find(f.start, s.path))
-		for _, t := range append(s.tables(before), s.unpacked(before)...) {
+		for _, t := range s.tables(before) {
 			if budget -= len(t.entries); budget < 0 {
 				return
 			}
@@ -218,47 +218,33 @@ const mostDigits = 6
 // the tests, written in another way: what the program should do to it has been done by its author.
 func (f *finder) answered() {
 	tests := map[string]map[string]bool{} // the texts of the tests, by their letters and digits
-	for _, s := range f.claimed {
-		for i, l := range s.lines {
-			if l.indent < 0 || !s.isTest(i) {
-				continue
-			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				v = plain(v)
-				_, part, _ := strings.Cut(v, ":")
-				for _, text := range []string{v, part} {
-					key := lettersAndDigits(text)
-					if tests[key] == nil {
-						tests[key] = map[string]bool{}
-					}
-					tests[key][text] = true
+	for s, i := range f.testLines() {
+		for _, v := range literals(s.lines[i].code) {
+			_, part, _ := strings.Cut(v, ":")
+			for _, text := range []string{v, part} {
+				key := lettersAndDigits(text)
+				if tests[key] == nil {
+					tests[key] = map[string]bool{}
 				}
+				tests[key][text] = true
 			}
 		}
 	}
-	for _, s := range f.claimed {
-		if s.class != fileclass.Program {
-			continue
-		}
-		before, first, found := linesOf(find(f.start, s.path)), 0, map[string]bool{}
-		for i, l := range s.lines {
-			if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
-				continue
-			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				v = plain(v)
-				same := tests[lettersAndDigits(v)]
-				if same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout.MatchString(v) {
-					if len(found) == 0 {
-						first = i
-					}
-					found[v] = true
+	first, found := map[*source]int{}, map[*source]map[string]bool{}
+	for s, i := range f.newLines() {
+		for _, v := range literals(s.lines[i].code) {
+			if same := tests[lettersAndDigits(v)]; same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout.MatchString(v) {
+				if found[s] == nil {
+					first[s], found[s] = i, map[string]bool{}
 				}
+				found[s][v] = true
 			}
 		}
-		if len(found) > 1 {
-			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(found))
-			f.add(event.FactValuesCopied, s, first, true, text+brief(s.lines[first].code))
+	}
+	for s, texts := range found {
+		if len(texts) > 1 {
+			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(texts))
+			f.add(event.FactValuesCopied, s, first[s], true, text+brief(s.lines[first[s]].code))
 		}
 	}
 }
@@ -595,7 +581,7 @@ func shellEntry(at int, pattern, rest, next string) []entry {
 // valuesOf returns the literals of a text, without what a shell replaces.
 func valuesOf(text string) (found []string) {
 	for _, v := range literal.FindAllString(text, -1) {
-		if v = plain(v); !strings.HasPrefix(v, "$") {
+		if v = plain(v); !strings.HasPrefix(v, "$") { // an empty one is one, too
 			found = append(found, v)
 		}
 	}
@@ -633,8 +619,8 @@ func (f *finder) testedValues() testedValues {
 					here[token] = true
 				}
 			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = plain(v); strings.Contains(v, " ") && len(v) < 200 { // arguments of a command
+			for _, v := range literals(l.code) {
+				if strings.Contains(v, " ") && len(v) < 200 { // arguments of a command
 					for _, argument := range number.FindAllString(v, -1) {
 						here[argument] = true
 					}
