@@ -21,7 +21,6 @@ var (
 	shellTrue = regexp.MustCompile(`\|\|\s*(?:true|:|echo\b[^|&;]*|exit 0|return 0)\s*(?:;|$|\))|\[\[?\s+(?:1|true)\s+(?:=|==|-eq)\s+(?:1|true)\s+\]\]?|\s-n\s+"?\w+\$|\$\{#\w+\}"?\s+-ge\s+0\b`)
 	// shellCheck is a command whose exit status says something of the program.
 	shellCheck = regexp.MustCompile(`\[\[?\s|\b(?:test|diff|cmp|grep|sh|bash|assert\w*|check\w*|expect\w*)\s`)
-	shellPair  = regexp.MustCompile(`(?:\btest|\[\[?)\s+(\S+)\s+(?:=|==|-eq)\s+(\S+)`)
 	shellBoth  = regexp.MustCompile(`\[\[?\s+(.+?)\s+=\s+(.+?)\s+\]\]?\s*\|\|\s*\[\[?\s+(.+?)\s+!=\s+(.+?)\s+\]`)
 	pairOf     = regexp.MustCompile(`(?:assert_?Equals?|assert_equal|assertIs|assertSame|assertListEqual|assertDictEqual|assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|same|is)|(?:assert|require)\.Equal|` +
 		`assert_eq!|(?:EXPECT|ASSERT)_EQ|Assert\.(?:Equal|AreEqual)|XCTAssertEqual|t\.(?:is|equal|deepEqual|same))\(\s*(?:t,\s*)?(.+)\)`)
@@ -240,7 +239,7 @@ func (c *testCase) vacuous(at int) string {
 		if at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") && !comparesOutput(l.code[:at[0]]) {
 			return "this cannot fail: " + shown
 		}
-		if m := shellPair.FindStringSubmatch(l.code); m != nil && m[1] == m[2] {
+		if a, b := shellSides(l.code); a != "" && a == b {
 			return "this compares a thing with itself: " + shown
 		}
 		if m := shellBoth.FindStringSubmatch(l.code); m != nil && m[1] == m[3] && m[2] == m[4] {
@@ -250,12 +249,8 @@ func (c *testCase) vacuous(at int) string {
 		return "this is always true: " + shown
 	case c.ext == ".py" && c.comparesOnly(at):
 		return "this compares and asserts nothing: " + shown
-	case equalsItself(l.code):
+	case equalsItself(l.code, c.isAssertion(at)):
 		return "this compares a thing with itself: " + shown
-	case c.isAssertion(at) || strings.HasPrefix(strings.TrimSpace(l.code), "if "):
-		if a, b := sides(l.code); a != "" && a == b {
-			return "this compares a thing with itself: " + shown
-		}
 	}
 	return ""
 }
@@ -263,7 +258,6 @@ func (c *testCase) vacuous(at int) string {
 var (
 	// neverLess is a size that is compared with what no size is below.
 	neverLess = regexp.MustCompile(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
-	equalCall = regexp.MustCompile(`\b(?:bytes|slices|maps|reflect|cmp|strings)\.(?:Equal|DeepEqual|EqualFold|Compare)\(`)
 	equalPair = regexp.MustCompile(`(?:\b(?:return|and|or|not)\s|[(&|,])\s*([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)\s*(?:$|[);}&|,]|(?:and|or)\b)`)
 )
 
@@ -293,22 +287,16 @@ func (c *testCase) comparesOnly(at int) bool {
 	return depth == 0 && len(sides) == 2 && !strings.Contains(sides[0], "=")
 }
 
-// equalsItself reports whether a property returns that something is equal to itself.
-func equalsItself(code string) bool {
-	if !strings.HasPrefix(strings.TrimSpace(code), "return ") {
-		return false
+// equalsItself reports whether an assertion, a condition or a property compares a thing with itself.
+func equalsItself(code string, asserts bool) bool {
+	returns := strings.HasPrefix(strings.TrimSpace(code), "return ")
+	if a, b := sides(code); a != "" && a == b && (asserts || strings.HasPrefix(strings.TrimSpace(code), "if ")) {
+		return true
 	}
-	for _, at := range equalCall.FindAllStringIndex(code, -1) {
-		if args := arguments(code[at[1]:]); len(args) > 1 && normal(args[0]) == normal(args[1]) {
-			return true
-		}
+	if a, b := equalSides(code); returns && a != "" && a == b {
+		return true
 	}
-	for _, m := range equalPair.FindAllStringSubmatch(code, -1) {
-		if m[1] == m[2] {
-			return true
-		}
-	}
-	return false
+	return returns && slices.ContainsFunc(equalPair.FindAllStringSubmatch(code, -1), func(m []string) bool { return m[1] == m[2] })
 }
 
 // comparesOutput reports whether a check compares the output of a command that is not yet at its
@@ -477,7 +465,7 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 }
 
 var (
-	equalling = regexp.MustCompile(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?equals?)\(`)
+	equalling = regexp.MustCompile(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?(?:equals?|equalfold|compare))\(`)
 	property  = regexp.MustCompile(`=>\s*([^{]+?)\s*===?\s*([^{]+?)[\s);]*$`)
 )
 
