@@ -47,8 +47,6 @@ func (f *finder) vacuousTests() {
 		known[c.key()] = true
 	}
 	used := f.filesUsing(f.program)
-	asserts, types := 0, 0
-	var first *testCase
 	f.deadTests(known)
 	for _, c := range f.edited {
 		second := f.untested(c)
@@ -70,24 +68,12 @@ func (f *finder) vacuousTests() {
 		}
 		f.mocks(c, before, f.program)
 		f.sameTwice(c, before)
-		for _, i := range c.asserts {
-			if asserts++; c.isOfType(i) {
-				types++
-				first = cmp.Or(first, c)
-			}
-		}
 	}
 	f.aboutSubstitutes()
 	f.helpers(before)
 	f.broughtAlong()
 	f.recordsFirst(before)
-	if f.onlyTypes(len(f.edited) > 0) {
-		return
-	}
-	f.emptyFiles()
-	if types > 2 && 3*types >= 2*asserts {
-		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
-	}
+	f.valueless()
 }
 
 // unused is an assertion that is only named.
@@ -111,66 +97,64 @@ func (f *finder) deadTests(known map[string]bool) {
 	}
 }
 
-// onlyTypes finds tests that compare no value, and reports whether all are such.
-func (f *finder) onlyTypes(changed bool) bool {
-	var first *testCase
-	asserts := 0
-	for _, c := range f.now {
-		for _, i := range c.asserts {
-			if !c.isOfType(i) {
-				return false
-			}
-			asserts++
-			if first == nil {
-				first = c
-			}
-		}
-	}
-	if !changed || asserts < 2 {
-		return false
-	}
-	f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
-	return true
+// A tally counts the assertions of tests: all, those about types or that there is a value, and those
+// that compare what the program gives with what it gives.
+type tally struct {
+	all, types, computed int
+	first                *testCase       // with one about types
+	classes              map[string]bool // of the program that these are about
 }
 
-// emptyFiles finds new files of tests whose assertions say nothing of what a value should be,
-// beside others that do.
-func (f *finder) emptyFiles() {
-	count, types, computed := map[*source]int{}, map[*source]int{}, map[*source]int{}
-	kinds := map[*source]map[string]bool{} // the classes of the program among the types
-	for _, c := range f.edited {
-		computed[c.source] += len(c.computed)
-		for _, i := range c.asserts {
-			if code := c.lines[i].code; strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
-				continue
-			}
-			if count[c.source]++; c.isOfType(i) {
-				types[c.source]++
-				f.addClasses(c.lines[i].code, c.source, kinds)
+func (t *tally) add(f *finder, c *testCase) {
+	t.computed += len(c.computed)
+	for _, i := range c.asserts {
+		code := c.lines[i].code
+		if strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
+			continue
+		}
+		if t.all++; !c.isOfType(i) {
+			continue
+		}
+		t.types++
+		t.first = cmp.Or(t.first, c)
+		for _, w := range word.FindAllString(ofType.FindString(code), -1) {
+			if f.program[w] && unicode.IsUpper(rune(w[0])) {
+				t.classes[w] = true
 			}
 		}
 	}
-	for _, s := range f.claimed {
+}
+
+// valueless finds tests whose assertions say nothing of what a value should be: all tests, those of
+// a new file, or most of the new ones.
+func (f *finder) valueless() {
+	all, edited, files := &tally{classes: map[string]bool{}}, &tally{classes: map[string]bool{}}, map[*source]*tally{}
+	for _, c := range f.now {
+		all.add(f, c)
+	}
+	for _, c := range f.edited {
+		edited.add(f, c)
+		if files[c.source] == nil {
+			files[c.source] = &tally{classes: map[string]bool{}}
+		}
+		files[c.source].add(f, c)
+	}
+	if all.all > 1 && all.types == all.all && len(f.edited) > 0 {
+		f.add(event.FactTestsVacuous, all.first.source, all.first.from, true, "no test compares a value: all assertions are about types, or that there is one")
+		return
+	}
+	for s, t := range files {
 		switch {
-		case count[s] < 2 || find(f.start, s.path) != nil:
-		case types[s] == count[s]:
+		case t.all < 2 || find(f.start, s.path) != nil:
+		case t.types == t.all:
 			text := "no test of this file compares a value: all assertions are about types, or that there is one"
-			f.add(event.FactTestsVacuous, s, -1, len(kinds[s]) < 2, text) // which of several classes it is says something
-		case computed[s] == count[s]:
+			f.add(event.FactTestsVacuous, s, -1, len(t.classes) < 2, text) // which of several classes it is says something
+		case t.computed == t.all:
 			f.add(event.FactTestsVacuous, s, -1, true, "the tests of this file have no value of their own: they compare what the program gives with what it gives")
 		}
 	}
-}
-
-// addClasses adds the classes of the program that an assertion is about.
-func (f *finder) addClasses(code string, s *source, to map[*source]map[string]bool) {
-	for _, w := range word.FindAllString(ofType.FindString(code), -1) {
-		if f.program[w] && unicode.IsUpper(rune(w[0])) {
-			if to[s] == nil {
-				to[s] = map[string]bool{}
-			}
-			to[s][w] = true
-		}
+	if t := edited; t.types > 2 && 3*t.types >= 2*t.all {
+		f.add(event.FactTestsVacuous, t.first.source, t.first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", t.types, t.all))
 	}
 }
 
