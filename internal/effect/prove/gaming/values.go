@@ -144,14 +144,10 @@ func (f *finder) copied(t table, tested testedValues) {
 			same = append(same, e)
 		}
 	}
-	isDigest := digest
-	if digestOf.MatchString(t.reader.text) {
-		isDigest = shortDigest
-	}
 	hashed := t.hashed()
-	digests := hashed || slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && isDigest.MatchString(e.in[0]) && !tested.any(e.in) })
+	digests := hashed || slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && t.isDigest(e.in[0]) && !tested.any(e.in) })
 	if digests {
-		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !hashed && !isDigest.MatchString(e.in[0]) || !tested.any(e.out) })
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !hashed && !t.isDigest(e.in[0]) || !tested.any(e.out) })
 	}
 	shapes := false
 	if len(same) == 0 {
@@ -186,6 +182,14 @@ func (f *finder) copied(t table, tested testedValues) {
 		text = "a fixed value here is that of a test"
 	}
 	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
+}
+
+// isDigest reports whether a key is a digest, or the beginning of one where the program makes them. A
+// colour has such digits, too: one as long counts where the program cuts something to that length.
+func (t table) isDigest(key string) bool {
+	length := strconv.Itoa(len(key))
+	return digest.MatchString(key) || shortDigest.MatchString(key) && digestOf.MatchString(t.reader.text) &&
+		(length != "6" && length != "8" || slices.Contains(digits.FindAllString(t.reader.text, -1), length))
 }
 
 var hashing = regexp.MustCompile(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha\d|fingerprint)\w*(?:\.\w+)*\s*\(`)
@@ -295,7 +299,8 @@ func looksComputed(entries []entry) bool {
 			n++
 		}
 	}
-	if !small || highest > 31 || len(entries) < 7 { // a table of days by month is one of numbers, too
+	few := len(entries) == 2 && entries[0].branch           // two exceptions of a rule
+	if !small || highest > 31 || len(entries) < 7 && !few { // a table of days by month is one of numbers, too
 		n += numbers
 	}
 	return 2*n > len(entries) || composed(entries)
@@ -304,9 +309,12 @@ func looksComputed(entries []entry) bool {
 // operator is one character, or a few that are no brackets: the name of a thing.
 var operator = regexp.MustCompile(`^(?:[^\p{L}\d\s]|[-+*/%=<>!&|^~.:?]{2,3})$`)
 
+// properName is a name of several words, such as that of a city.
+var properName = regexp.MustCompile(`^\p{Lu}[\p{L}.'-]*(?: \p{Lu}[\p{L}.'-]*)+$`)
+
 // isStructured reports whether a text has parts, as what a program reads.
 func isStructured(text string) bool {
-	return structured.MatchString(text) && !operator.MatchString(text)
+	return structured.MatchString(text) && !operator.MatchString(text) && !properName.MatchString(text)
 }
 
 // composed reports whether each entry gives a word for a number, or a number for a word, and these
