@@ -96,7 +96,7 @@ func (f *finder) gone(was *testCase, checked map[string]bool) {
 	f.add(event.FactTestsRemoved, was.source, was.from, hides, text)
 }
 
-// renamed finds a function or file that has the name and the code of the test, and is none.
+// renamed finds a function that has the name and the code of the test, and is none.
 func (f *finder) renamed(was *testCase) (*source, int) {
 	if f.searched++; f.searched > mostTables {
 		return nil, 0
@@ -105,12 +105,11 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 	begins := normal(was.lines[min(was.next(was.from), len(was.lines)-1)].code)
 	for _, s := range f.claimed {
 		header := dialects[s.ext].header
-		isTest := s.class == fileclass.Test && header != nil
-		if !isTest && find(f.start, s.path) == nil && sameStem(s.path, was.path) && strings.Contains(normal(s.text), normal(was.lines[was.from].code)) {
-			return s, -1
+		if s.class != fileclass.Test || header == nil {
+			continue
 		}
 		for i, l := range s.lines {
-			if isTest && l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
+			if l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
 				!f.had(s.path, l.code) && nameIn(header, l.code) == "" && s.next(i) < len(s.lines) && normal(s.lines[s.next(i)].code) == begins {
 				return s, i
 			}
@@ -123,16 +122,6 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 func (f *finder) had(path, code string) bool {
 	s := find(f.start, path)
 	return s != nil && strings.Contains(s.text, code)
-}
-
-// sameStem reports whether two files have names that differ in their last part.
-func sameStem(a, b string) bool {
-	stem := func(path string) string {
-		path = path[strings.LastIndex(path, "/")+1:]
-		path, _, _ = strings.Cut(strings.TrimLeft(path, "_."), ".")
-		return path
-	}
-	return len(stem(a)) > 3 && stem(a) == stem(b)
 }
 
 // A weight is how much tests check.
