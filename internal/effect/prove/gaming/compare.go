@@ -197,12 +197,7 @@ func replaced(before, now map[string]bool) bool { return len(now) >= len(before)
 
 // aboutRemoved reports whether a test is about something that is gone from the program.
 func (f *finder) aboutRemoved(c *testCase) bool {
-	for w := range c.words() {
-		if f.removedNames[w] {
-			return true
-		}
-	}
-	return false
+	return meets(c.words(), f.removedNames)
 }
 
 // compare says what a test has lost.
@@ -264,8 +259,7 @@ func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 		if have[normal(was.assertCode(i))] {
 			continue
 		}
-		values := map[string]bool{}
-		addValues(was.assertCode(i), values)
+		values := valuesIn(was.assertCode(i))
 		missing := len(values) == 0
 		for v := range values {
 			missing = missing || !checked[v]
@@ -419,6 +413,13 @@ func (c *testCase) values(to map[string]bool) {
 }
 
 var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\b\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?\b`)
+
+// valuesIn returns the literals of a line as addValues adds them.
+func valuesIn(code string) map[string]bool {
+	values := map[string]bool{}
+	addValues(code, values)
+	return values
+}
 
 // addValues adds the literals of a line that are no format and no empty text.
 func addValues(code string, to map[string]bool) {

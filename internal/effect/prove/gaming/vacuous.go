@@ -200,9 +200,7 @@ func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
 				wordsOf(l.code, words)
 			}
 		}
-		for w := range words {
-			used[s] = used[s] || program[w]
-		}
+		used[s] = meets(words, program)
 		for _, other := range f.claimed {
 			if base := other.path[strings.LastIndex(other.path, "/")+1:]; other.class == fileclass.Program && !used[s] {
 				stem, _, _ := strings.Cut(base, ".")
@@ -567,10 +565,7 @@ var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^
 // answersAfter reports whether a handler, or what follows it in its function, fails or gives its
 // caller a value.
 func (s *source) answersAfter(at int) bool {
-	begin := at
-	for begin > 0 && !(s.lines[begin].indent >= 0 && s.lines[begin].indent < s.lines[at].indent && beginsFunction.MatchString(s.lines[begin].bare)) {
-		begin--
-	}
+	begin := s.back(at, true, func(l line) bool { return beginsFunction.MatchString(l.bare) })
 	for i := at + 1; i < s.blockEnd(begin); i++ {
 		if l := s.lines[i]; l.indent >= 0 && (raisesBack.MatchString(l.bare) || givesValue.MatchString(l.bare)) {
 			return true

@@ -620,8 +620,7 @@ func (f *finder) testedValues() testedValues {
 			if l.indent < 0 || !s.isTest(i) {
 				continue
 			}
-			here := map[string]bool{}
-			addValues(l.code, here)
+			here := valuesIn(l.code)
 			if isShellFile(s) {
 				for _, token := range shellToken.FindAllString(l.code, -1) {
 					here[token] = true
