@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What an agent has not read is in the next prompt: why a claim was refused, until an agent ends its
-// turn without a claim; messages, until an agent that has them works.
+// What an agent has not read is in the next prompt: why a claim was refused, until an agent ends
+// its turn without a claim; messages, until an agent that has them works.
 const promptsRepeat = "a prompt repeats what no agent has read"
 
 // repeats is the part of the table with what prompts repeated, and after which iteration.

@@ -12,15 +12,14 @@ import (
 // withdrawn. A steer, or the answer to a question, goes into the running turn if the agent can take
 // it there, else into the next prompt; a follow-up waits for the next prompt. A message that was
 // sent into a turn and not confirmed by the turn's end waits again: no message is lost. A message
-// that reached a refunded iteration, or an agent that did not work, is repeated in the next one. One
-// that waits can be withdrawn.
-// Stop, pause and kill take effect when they are answered, in the order in which they came, and
-// last until they are fulfilled or another runner resumes the loop.
+// that reached a refunded iteration, or an agent that did not work, is repeated in the next one.
+// One that waits can be withdrawn. Stop, pause and kill take effect when they are answered, in the
+// order in which they came, and last until they are fulfilled or another runner resumes the loop.
 type Commands struct {
 	// Open are the unanswered commands, oldest first.
 	Open []Message `json:"open,omitempty"`
-	// Delivered are the messages that the open iteration's agent was given. If it did not read them,
-	// the next prompt repeats them, because its context is fresh: they are Again.
+	// Delivered are the messages that the open iteration's agent was given. If it did not read
+	// them, the next prompt repeats them, because its context is fresh: they are Again.
 	Delivered []Message `json:"delivered,omitempty"`
 	Again     []Message `json:"again,omitempty"`
 	// Stopping is the end that a person asked for: stop, stop-now or kill; the strongest wins.

@@ -33,7 +33,7 @@ type Completion struct {
 	// Unproved says that the claim waits for the proof of the guardrails.
 	Unproved bool `json:"unproved,omitempty"`
 	// Refused is why the last claim did not count. The prompts say so until an agent has ended its
-	// turn without a claim: to be told twice costs little, and a claim without a reason is repeated.
+	// turn without a claim: an agent that does not know the reason makes the same claim again.
 	Refused []string `json:"refused,omitempty"`
 	// Ignored is what did not count as a claim; the prompts say so for as long as Refused.
 	Ignored *Ignored `json:"ignored,omitempty"`

@@ -438,10 +438,10 @@ func (l *Lifecycle) agent(p event.Payload) {
 	}
 }
 
-// unread reports whether the prompt of the iteration that ends has to be repeated, with the messages
-// and reports that it had only once: the iteration is refunded, or its agent failed, was killed or
-// cut short before it had worked. l is the loop before the end. A word is work only of an agent that
-// shows no tools: others also say that their model cannot be reached.
+// unread reports whether the next prompt has to repeat the messages and reports of the iteration
+// that ends: it is refunded, or its agent failed, was killed or was cut short before it had worked.
+// A word is work only of an agent that shows no tools: others may say that their model cannot be
+// reached. l is the loop before the end.
 func (l *Lifecycle) unread(p event.IterationEnded) bool {
 	switch {
 	case p.Refunded:

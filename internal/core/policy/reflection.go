@@ -3,8 +3,8 @@ package policy
 import "github.com/ralph-loop/ralph/journal/event"
 
 // Reflection says whether the next iteration looks back: each reflect.every-th, and never the
-// first, which has nothing to look back at. If its agent did not read its prompt, the next one looks
-// back.
+// first, which has nothing to look back at. If its agent did not read its prompt, the next one
+// looks back.
 type Reflection struct {
 	Last  int `json:"last,omitempty"`  // the last iteration that looked back
 	Asked int `json:"asked,omitempty"` // the last iteration whose prompt asked for it

@@ -186,8 +186,8 @@ func (s *source) skipsAll() (why string, at int) {
 
 var loadsTests = regexp.MustCompile(`^def load_tests\(\s*\w+,\s*(\w+)`)
 
-// addsTests reports whether a hook begins on a line that gives back the tests that it is given, with
-// more of them.
+// addsTests reports whether a hook begins on a line that gives back the tests that it is given,
+// with more of them.
 func (s *source) addsTests(at int) bool {
 	m := loadsTests.FindStringSubmatch(s.lines[at].bare)
 	if m == nil {

@@ -97,8 +97,8 @@ func (f *finder) deadTests(known map[string]bool) {
 	}
 }
 
-// A tally counts the assertions of tests: all, those about types or that there is a value, and those
-// that compare what the program gives with what it gives.
+// A tally counts the assertions of tests: all, those about types or that there is a value, and
+// those that compare what the program gives with what it gives.
 type tally struct {
 	all, types, computed int
 	first                *testCase       // with one about types
@@ -269,7 +269,8 @@ func (c *testCase) comparesOnly(at int) bool {
 	return depth == 0 && len(sides) == 2 && !strings.Contains(sides[0], "=")
 }
 
-// equalsItself reports whether an assertion, a condition or a property compares a thing with itself.
+// equalsItself reports whether an assertion, a condition or a property compares a thing with
+// itself.
 func equalsItself(code string, asserts bool) bool {
 	returns := strings.HasPrefix(strings.TrimSpace(code), "return ")
 	if a, b := sides(code); a != "" && a == b && (asserts || strings.HasPrefix(strings.TrimSpace(code), "if ")) {

@@ -184,8 +184,8 @@ func (f *finder) copied(t table, tested testedValues) {
 	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
 }
 
-// isDigest reports whether a key is a digest, or the beginning of one where the program makes them. A
-// colour has such digits, too: one as long counts where the program cuts something to that length.
+// isDigest reports whether a key is a digest, or the beginning of one where the program makes them.
+// A colour has such digits, too: one as long counts where the program cuts a text to that length.
 func (t table) isDigest(key string) bool {
 	length := strconv.Itoa(len(key))
 	return digest.MatchString(key) || shortDigest.MatchString(key) && digestOf.MatchString(t.reader.text) &&
