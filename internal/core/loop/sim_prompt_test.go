@@ -18,7 +18,7 @@ const repeats = "prompts repeat"
 
 func repeatCases() []string {
 	return []string{
-		"a refusal after done", "a refusal after failed", "a refusal after idle", "a refusal after interrupted", "a refusal after a resume",
+		"a refusal after done", "a refusal after failed", "a refusal after idle", "a refusal after a resume",
 		"a message after failed", "a message after idle", "a message after interrupted",
 	}
 }

@@ -193,6 +193,7 @@ func TestRefundRepeatsMessages(t *testing.T) {
 	begun, reached := event.IterationStarted{N: 1}, event.CommandDelivered{ID: "a", How: "prompt", Iteration: 1}
 	back := event.IterationEnded{N: 1, Outcome: event.OutcomeLimited, Refunded: true}
 	started, killed := event.AgentStarted{Tools: true}, event.AgentExited{Code: -1, Signal: "killed"}
+	word := says("1", "API error")
 	failed := event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Error: "killed"}
 	gap := []policy.Message{{ID: "a", Kind: event.CommandSteer, Text: "mind the gap", From: "cli"}}
 	for name, row := range map[string]struct {
@@ -204,6 +205,9 @@ func TestRefundRepeatsMessages(t *testing.T) {
 		"after one whose agent worked it is not":            {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Tools: 1}}, nil},
 		"nor after one that is done":                        {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeDone}}, nil},
 		"it is after one that was killed before it worked":  {[]event.Payload{said, begun, started, reached, killed, failed}, gap},
+		"nor after a word of one that shows no tools":       {[]event.Payload{said, begun, event.AgentStarted{}, reached, word, failed}, nil},
+		"it is after a mere word of one that shows tools":   {[]event.Payload{said, begun, started, reached, word, failed}, gap},
+		"it is after one that could not be started":         {[]event.Payload{event.AgentStarted{}, word, said, begun, reached, event.EffectFailed{Do: event.DoStart}, failed}, gap},
 		"nor in the one after the next":                     {[]event.Payload{said, begun, reached, back, begun, event.IterationEnded{N: 2, Outcome: event.OutcomeDone}}, nil},
 		"what was refused is not repeated":                  {[]event.Payload{said, begun, event.CommandRefused{ID: "a"}, back}, nil},
 		"a command of the loop is not sent to agents":       {[]event.Payload{event.CommandReceived{ID: "a", Kind: event.CommandPause}, begun, reached, back}, nil},
