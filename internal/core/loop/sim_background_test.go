@@ -141,7 +141,7 @@ type leftovers struct {
 	reported []string // for the next prompt
 }
 
-func (n *leftovers) read(e event.Event, before *processNote) {
+func (n *leftovers) read(e event.Event, before *processNote, unread bool) {
 	switch e.Type {
 	case event.TypeIterationStarted:
 		n.open, n.now, n.untooled = "", nil, false
@@ -163,7 +163,7 @@ func (n *leftovers) read(e event.Event, before *processNote) {
 		if n.open != "" {
 			n.now = append(n.now, "work that was put into the background had not ended: "+n.open)
 		}
-		if !as[event.IterationEnded](e).Refunded {
+		if !unread {
 			n.reported = nil
 		}
 		n.reported, n.now, n.open = append(n.reported, n.now...), nil, ""

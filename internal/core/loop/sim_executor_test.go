@@ -43,12 +43,15 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	case event.DoBegin:
 		base := s.Task.Text.Text
 		var messages []string
+		for _, m := range s.Commands.Again {
+			messages = append(messages, m.Text)
+		}
 		for _, m := range s.Commands.Open {
 			if slices.Contains(d.Commands, m.ID) {
 				messages = append(messages, m.Text)
 			}
 		}
-		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
+		text := base + strings.Join(slices.Concat(s.Completion.Refused, messages), "\n")
 		rules, aside, sealed, stories := s.Rules, s.Completion.Aside, s.FileChanges, judgementOf(s)
 		h.cancelled = false
 		h.queue(func(done func()) {

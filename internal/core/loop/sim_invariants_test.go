@@ -91,7 +91,7 @@ const (
 	warnsOnce = "a warning is given once"
 	// A claim counts when nothing is missing, and only then.
 	claimsHold = "a claim holds"
-	// A refunded iteration does not count as one that looked back.
+	// An iteration whose agent did not work does not count as one that looked back.
 	looksBack = "each nth iteration looks back"
 	// Progress is what the files show, and the breaker depends on it.
 	progressHolds = "progress is evidence"

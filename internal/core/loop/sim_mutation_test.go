@@ -134,6 +134,9 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range wrongProofs {
 		notices(t, row, proving)
 	}
+	for _, row := range wrongPrompts {
+		notices(t, row, eighth)
+	}
 	for _, row := range wrongFences {
 		notices(t, row, fencing)
 	}

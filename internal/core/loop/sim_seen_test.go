@@ -50,6 +50,7 @@ func wanted(t *testing.T) (list [][2]string) {
 		endings: endingsOnPage(t),
 		waits:   waitCases(),
 		sizes:   sizeCases(),
+		repeats: repeatCases(),
 		classes: {
 			string(event.ClassMissing), string(event.ClassPermission), string(event.ClassConfig), string(event.ClassDisk), string(event.ClassTransient),
 			string(event.KindRate), string(event.KindOverload), string(event.KindNetwork), string(event.KindQuota), string(event.KindAuth), string(event.KindContext), string(event.KindRefusal),
@@ -99,6 +100,7 @@ func endingsOnPage(t *testing.T) (reasons []string) {
 func (s seen) read(events []event.Event) {
 	s.readWaits(events)
 	s.readSizes(events)
+	s.readPrompts(events)
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeLoopEnded:

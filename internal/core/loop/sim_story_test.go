@@ -49,11 +49,12 @@ type counts struct {
 	heldOut      heldOutModel
 	progress     progressModel
 	process      processNote
+	prompt       promptModel
 	warned       map[string]bool
 	ended        event.Outcome // of the last iteration
 	died         bool          // a runner died within the open iteration
 	begun        event.Decided // the last decision to begin an iteration
-	back         int           // the last iteration that looked back and was not refunded
+	back         int           // the last iteration that looked back and whose agent worked
 
 	others   others
 	left     leftovers
@@ -75,7 +76,8 @@ func count(events []event.Event) (t counts, whole bool) {
 func (t *counts) read(e event.Event) {
 	t.before, t.now = t.now, e.At
 	t.clock.read(e)
-	t.left.read(e, &t.process)
+	unread := e.Type == event.TypeIterationEnded && t.prompt.unread(as[event.IterationEnded](e))
+	t.left.read(e, &t.process, unread)
 	t.verdicts.read(e)
 	t.process.read(e)
 	t.limit.read(e)
@@ -90,12 +92,13 @@ func (t *counts) read(e event.Event) {
 	t.heldOut.read(e, t.rules)
 	t.progress.read(e, &t.verification, &t.words)
 	t.readOthers(e)
+	t.prompt.read(e)
 	switch e.Type {
 	case event.TypeLoopStarted:
 		*t = counts{
 			rules: as[event.LoopStarted](e).Rules, started: e.At, now: e.At,
 			kinds: map[string]event.CommandKind{}, signals: map[string]bool{}, stop: map[event.CommandKind]bool{}, warned: map[string]bool{},
-			clock: t.clock, words: t.words, questions: t.questions, schedule: t.schedule,
+			clock: t.clock, words: t.words, questions: t.questions, schedule: t.schedule, prompt: t.prompt,
 		}
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
@@ -129,7 +132,7 @@ func (t *counts) read(e event.Event) {
 		t.open, t.inside, t.died = as[event.IterationStarted](e).N, true, false
 		t.counted++
 	case event.TypeIterationEnded:
-		t.iterationEnded(as[event.IterationEnded](e))
+		t.iterationEnded(as[event.IterationEnded](e), unread)
 	case event.TypeAgentUsed:
 		p := as[event.AgentUsed](e)
 		t.tokens += p.In + p.Out + p.CacheRead + p.CacheWrite
@@ -178,11 +181,12 @@ func (t *counts) delivered(id string) {
 	}
 }
 
-func (t *counts) iterationEnded(p event.IterationEnded) {
+func (t *counts) iterationEnded(p event.IterationEnded, unread bool) {
 	t.inside, t.ended = false, p.Outcome
 	if p.Refunded {
 		t.counted--
-	} else if t.begun.Reflect && t.begun.Iteration == p.N {
+	}
+	if !unread && t.begun.Reflect && t.begun.Iteration == p.N {
 		t.back = p.N
 	}
 	switch p.Outcome {
@@ -299,6 +303,7 @@ func (w *world) checkStory(events []event.Event) {
 				w.violate(inTurn, "event %d: iteration %d begins; iteration %d is open: %v", e.Seq, n, t.open, t.inside)
 			}
 			w.checkReviewer(&t, e)
+			w.checkPrompt(&t, e)
 		case event.TypeIterationEnded:
 			p := as[event.IterationEnded](e)
 			if !t.inside || p.N != t.open {

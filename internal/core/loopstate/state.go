@@ -64,7 +64,7 @@ func (s *State) Fold(e event.Event) error {
 		by = e.By()
 	}
 	s.Lifecycle.Apply(e.At, p)
-	s.Commands.Apply(by, p)
+	s.Commands.Apply(by, p, &was)
 	s.Budget.Apply(e.At, by, p, &was)
 	s.Breaker.Apply(e.At, p, &was, &s.Completion.Text)
 	s.Completion.Apply(e.Iter, p, &was)
@@ -77,7 +77,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Ownership.Apply(p)
 	s.Escalation.Apply(p, &was)
 	s.Holdout.Apply(p, &was)
-	s.Reflection.Apply(p)
+	s.Reflection.Apply(p, &was)
 	s.Proof.Apply(p, &was)
 	s.Stories.Apply(p, &was)
 	s.Votes.Apply(p, &was)

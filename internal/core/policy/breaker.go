@@ -95,7 +95,7 @@ func (b *Breaker) Apply(at time.Time, p event.Payload, was *Lifecycle, said *Tai
 		b.Same = text != "" && hash(text) == b.Said
 		b.Said = hash(text)
 	case event.IterationEnded:
-		b.ended(p)
+		b.ended(p, was.unread(p))
 	case event.AgentReplaced:
 		b.Errors, b.Error, b.Alike, b.AnsweredErrors = 0, "", "", 0 // they were the replaced agent's
 	case event.BreakerTripped:
@@ -129,7 +129,7 @@ func (b *Breaker) Progress(tools int, showsTools bool) event.Progress {
 	return ""
 }
 
-func (b *Breaker) ended(p event.IterationEnded) {
+func (b *Breaker) ended(p event.IterationEnded, unread bool) {
 	switch p.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeUnauthorized, event.OutcomeEmpty:
 		return // they show nothing about the work, and the hint is still unread
@@ -137,7 +137,9 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	if p.Outcome == event.OutcomeFailed && p.Progress != event.ProgressYes && held(p.Error) {
 		return // the lock may be free next time
 	}
-	b.Hint = ""
+	if !unread {
+		b.Hint = ""
+	}
 	fresh := b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place)
 	b.Moved = b.Moved || fresh && b.Shown && b.Place != b.Began // also if its claim was refused
 	if fresh {

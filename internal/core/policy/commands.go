@@ -12,14 +12,14 @@ import (
 // withdrawn. A steer, or the answer to a question, goes into the running turn if the agent can take
 // it there, else into the next prompt; a follow-up waits for the next prompt. A message that was
 // sent into a turn and not confirmed by the turn's end waits again: no message is lost. A message
-// that reached a refunded iteration is repeated in the next one. One that waits can be withdrawn.
-// Stop, pause and kill take effect when they are answered, in the order in which they came, and
-// last until they are fulfilled or another runner resumes the loop.
+// that reached a refunded iteration, or an agent that did not work, is repeated in the next one.
+// One that waits can be withdrawn. Stop, pause and kill take effect when they are answered, in the
+// order in which they came, and last until they are fulfilled or another runner resumes the loop.
 type Commands struct {
 	// Open are the unanswered commands, oldest first.
 	Open []Message `json:"open,omitempty"`
-	// Delivered are the messages that the open iteration's agent was given. If that iteration is
-	// refunded, the next prompt repeats them, because its context is fresh: they are Again.
+	// Delivered are the messages that the open iteration's agent was given. If it did not read
+	// them, the next prompt repeats them, because its context is fresh: they are Again.
 	Delivered []Message `json:"delivered,omitempty"`
 	Again     []Message `json:"again,omitempty"`
 	// Stopping is the end that a person asked for: stop, stop-now or kill; the strongest wins.
@@ -97,8 +97,8 @@ var strength = map[event.CommandKind]int{event.CommandStop: 1, event.CommandStop
 // Has reports whether the command with that id was received before.
 func (m *Commands) Has(id string) bool { return slices.Contains(m.Seen, id) }
 
-// Apply folds one event.
-func (m *Commands) Apply(by string, p event.Payload) {
+// Apply folds one event. was is the loop before it.
+func (m *Commands) Apply(by string, p event.Payload, was *Lifecycle) {
 	switch p := p.(type) {
 	case event.CommandReceived:
 		if strings.HasPrefix(by, "inbox") {
@@ -128,7 +128,7 @@ func (m *Commands) Apply(by string, p event.Payload) {
 			m.edit(id, func(c *Message) { c.Prompt = p.N })
 		}
 	case event.IterationEnded:
-		if p.Refunded {
+		if was.unread(p) {
 			m.Again = m.Delivered
 		}
 		m.Delivered = nil

@@ -14,8 +14,9 @@ import (
 // post folds events into Commands.
 func post(t testing.TB, m *policy.Commands, story ...event.Payload) *policy.Commands {
 	t.Helper()
+	var l policy.Lifecycle
 	for _, p := range story {
-		m.Apply("story", p)
+		fold(m, &l, noon, p)
 	}
 	return m
 }
@@ -191,6 +192,9 @@ func TestRefundRepeatsMessages(t *testing.T) {
 	said := event.CommandReceived{ID: "a", Kind: event.CommandSteer, Text: "mind the gap", From: "cli"}
 	begun, reached := event.IterationStarted{N: 1}, event.CommandDelivered{ID: "a", How: "prompt", Iteration: 1}
 	back := event.IterationEnded{N: 1, Outcome: event.OutcomeLimited, Refunded: true}
+	started, killed := event.AgentStarted{Tools: true}, event.AgentExited{Code: -1, Signal: "killed"}
+	word := says("1", "API error")
+	failed := event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Error: "killed"}
 	gap := []policy.Message{{ID: "a", Kind: event.CommandSteer, Text: "mind the gap", From: "cli"}}
 	for name, row := range map[string]struct {
 		story []event.Payload
@@ -198,19 +202,20 @@ func TestRefundRepeatsMessages(t *testing.T) {
 	}{
 		"after a refunded iteration it is":                  {[]event.Payload{said, begun, reached, back}, gap},
 		"also after two of them":                            {[]event.Payload{said, begun, reached, back, begun, back}, gap},
-		"after one that counts it is not":                   {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeFailed}}, nil},
-		"nor in the one after the next":                     {[]event.Payload{said, begun, reached, back, begun, event.IterationEnded{N: 2}}, nil},
+		"after one whose agent worked it is not":            {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Tools: 1}}, nil},
+		"nor after one that is done":                        {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeDone}}, nil},
+		"it is after one that was killed before it worked":  {[]event.Payload{said, begun, started, reached, killed, failed}, gap},
+		"nor after a word of one that shows no tools":       {[]event.Payload{said, begun, event.AgentStarted{}, reached, word, failed}, nil},
+		"it is after a mere word of one that shows tools":   {[]event.Payload{said, begun, started, reached, word, failed}, gap},
+		"it is after one that could not be started":         {[]event.Payload{event.AgentStarted{}, word, said, begun, reached, event.EffectFailed{Do: event.DoStart}, failed}, gap},
+		"nor in the one after the next":                     {[]event.Payload{said, begun, reached, back, begun, event.IterationEnded{N: 2, Outcome: event.OutcomeDone}}, nil},
 		"what was refused is not repeated":                  {[]event.Payload{said, begun, event.CommandRefused{ID: "a"}, back}, nil},
 		"a command of the loop is not sent to agents":       {[]event.Payload{event.CommandReceived{ID: "a", Kind: event.CommandPause}, begun, reached, back}, nil},
 		"what came into the running turn is repeated too":   {[]event.Payload{begun, said, event.CommandDelivered{ID: "a", How: "live", Iteration: 1}, back}, gap},
 		"while the next iteration runs it is not due again": {[]event.Payload{said, begun, reached, back, begun}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := &policy.Commands{}
-			for _, p := range row.story {
-				m.Apply("story", p)
-			}
-			if diff := cmp.Diff(row.want, m.Again); diff != "" {
+			if diff := cmp.Diff(row.want, post(t, &policy.Commands{}, row.story...).Again); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -222,7 +227,7 @@ func TestFileCannotPoseAsSignal(t *testing.T) {
 	for by, signal := range map[string]bool{"loop": true, "inbox:s": false} {
 		var m policy.Commands
 		for _, p := range append(fromSignal(event.CommandStop), event.CommandDelivered{ID: "s", How: "loop"}) {
-			m.Apply(by, p)
+			m.Apply(by, p, &policy.Lifecycle{})
 		}
 		if m.Stopping != event.CommandStop || m.Signal != signal {
 			t.Errorf("by %s: stopping %q, signal %v", by, m.Stopping, m.Signal)

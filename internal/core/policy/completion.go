@@ -32,9 +32,10 @@ type Completion struct {
 	Accepted event.Claim              `json:"accepted,omitempty"`
 	// Unproved says that the claim waits for the proof of the guardrails.
 	Unproved bool `json:"unproved,omitempty"`
-	// Refused is why the last claim did not count; the next prompt says so.
+	// Refused is why the last claim did not count. The prompts say so until an agent has ended its
+	// turn without a claim: an agent that does not know the reason makes the same claim again.
 	Refused []string `json:"refused,omitempty"`
-	// Ignored is what did not count as a claim; the next prompt says so.
+	// Ignored is what did not count as a claim; the prompts say so for as long as Refused.
 	Ignored *Ignored `json:"ignored,omitempty"`
 	// Early says that the file DONE existed, or all stories were done, before an iteration began,
 	// so that none is needed.
@@ -87,11 +88,11 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 	case event.CompletionAccepted:
 		c.Accepted, c.Unproved = p.How, false
 	case event.IterationEnded:
-		if p.Refunded {
-			return // the next iteration repeats this one
+		if p.Refunded || p.Outcome != event.OutcomeDone {
+			return // only an agent that ends its turn by itself knows it, and no longer claims
 		}
 		if c.Claimed == "" {
-			c.Refused = nil // the agent has read it, and no longer claims
+			c.Refused = nil
 		}
 		if c.Ignored != nil && c.Ignored.Iteration != p.N {
 			c.Ignored = nil
@@ -101,7 +102,7 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 		// waits for the proof of the guardrails is still to be judged.
 		accepted := c.Accepted
 		if !p.Died || !c.Unproved {
-			*c = Completion{}
+			*c = Completion{Refused: c.Refused, Ignored: c.Ignored} // no agent has read them since
 		}
 		if p.Died {
 			c.Accepted = accepted

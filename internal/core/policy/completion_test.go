@@ -105,7 +105,8 @@ func TestIgnoredClaimIsReportedOnce(t *testing.T) {
 	}{
 		"to the next iteration":             {at(1, ignored, event.IterationEnded{N: 1}), true},
 		"to the one that tries it again":    {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2, Refunded: true})...), true},
-		"not to the one after the next":     {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2})...), false},
+		"to the one after a killed agent":   {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2, Outcome: event.OutcomeFailed})...), true},
+		"not to the one after the next":     {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2, Outcome: event.OutcomeDone})...), false},
 		"not after a claim that is refused": {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"y"}})...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -454,7 +455,7 @@ func TestUnreadMessageIsShortened(t *testing.T) {
 }
 
 func TestRefusalIsKeptForPrompt(t *testing.T) {
-	c := hear(t, final, says("1.0", marker), event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"x"}}, event.IterationEnded{N: 1})
+	c := hear(t, final, says("1.0", marker), event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"x"}}, event.IterationEnded{N: 1, Outcome: event.OutcomeDone})
 	if !slices.Equal(c.Refused, []string{"x"}) {
 		t.Fatalf("the next prompt would say %q", c.Refused)
 	}
@@ -464,7 +465,12 @@ func TestRefusalIsKeptForPrompt(t *testing.T) {
 		want []string
 	}{
 		{"while the next iteration runs", event.IterationStarted{N: 2}, []string{"x"}},
-		{"after it claimed nothing", event.IterationEnded{N: 2}, nil},
+		{"after it was killed", event.IterationEnded{N: 2, Outcome: event.OutcomeFailed, Tools: 3}, []string{"x"}},
+		{"while it is tried again", event.IterationStarted{N: 3}, []string{"x"}},
+		{"after it took too long", event.IterationEnded{N: 3, Outcome: event.OutcomeOverlong}, []string{"x"}},
+		{"after a person resumed the loop", event.LoopResumed{}, []string{"x"}},
+		{"after the runner died", event.LoopResumed{Died: true}, []string{"x"}},
+		{"after the agent claimed nothing", event.IterationEnded{N: 4, Outcome: event.OutcomeDone}, nil},
 	}
 	l := by(final)
 	for _, step := range steps {

@@ -438,6 +438,22 @@ func (l *Lifecycle) agent(p event.Payload) {
 	}
 }
 
+// unread reports whether the next prompt has to repeat the messages and reports of the iteration
+// that ends: it is refunded, or its agent failed, was killed or was cut short before it had worked.
+// A word is work only of an agent that shows no tools: others may say that their model cannot be
+// reached. l is the loop before the end.
+func (l *Lifecycle) unread(p event.IterationEnded) bool {
+	switch {
+	case p.Refunded:
+		return true
+	case p.Outcome == event.OutcomeDone, p.Tools > 0, p.Progress == event.ProgressYes:
+		return false
+	case l.Failed != nil: // no process had it, and Process is an earlier one
+		return true
+	}
+	return l.Process.Tools || !l.Process.Answered
+}
+
 // EmptyTurn says that an agent whose turn ended well neither said nor did anything, with what
 // its standard error says.
 func (l *Lifecycle) EmptyTurn() string {

@@ -144,11 +144,11 @@ func TestUnreadQuestionsAreLeft(t *testing.T) {
 // A bound answer is a message to the agent, in words that name its question.
 func TestAnswersAreMessages(t *testing.T) {
 	m := &policy.Commands{}
-	m.Apply("inbox", event.CommandReceived{ID: "c", Kind: event.CommandAnswer, Text: "postgres", Question: 1, From: "cli:ada"})
+	m.Apply("inbox", event.CommandReceived{ID: "c", Kind: event.CommandAnswer, Text: "postgres", Question: 1, From: "cli:ada"}, &policy.Lifecycle{})
 	if got := m.Messages(); len(got) != 0 {
 		t.Errorf("before it is bound: %+v", got)
 	}
-	m.Apply("loop", answeredOne)
+	m.Apply("loop", answeredOne, &policy.Lifecycle{})
 	got := m.Messages()
 	if len(got) != 1 || got[0].Text != "Answer to question 1 (Postgres or SQLite?): postgres" || got[0].ID != "c" {
 		t.Errorf("%+v", got)

@@ -114,10 +114,11 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 	case event.IterationStarted:
 		s.Before, s.Problems = s.Problems, nil
 	case event.IterationEnded:
-		if p.Refunded {
-			s.Problems = addProblems(s.Before, s.Problems)
-		} else {
+		if !p.Refunded {
 			s.refused()
+		}
+		if was.unread(p) {
+			s.Problems = addProblems(s.Before, s.Problems)
 		}
 		s.Before = nil
 	case event.CompletionRefused:

@@ -34,7 +34,7 @@ func fold(to any, l *policy.Lifecycle, at time.Time, p event.Payload) {
 	case *policy.Budget:
 		to.Apply(at, "story", p, &was)
 	case *policy.Commands:
-		to.Apply("story", p)
+		to.Apply("story", p, &was)
 	case *policy.Completion:
 		to.Apply(l.Iteration, p, &was)
 	case *policy.Escalation:

@@ -13,7 +13,7 @@ import (
 // their files the agent changed, and whether the commit failed. A failure goes into every prompt
 // until the guardrails have run again. The guardrails of an iteration have passed if all of them
 // ran after the turn, none failed, and none of their files changed since the iteration began. After
-// a refunded iteration, the next prompt repeats the reports of its prompt.
+// an iteration whose agent did not read its prompt, the next one repeats its reports.
 type Verification struct {
 	Checked  bool      `json:"checked,omitempty"` // since the last iteration began
 	Ran      int       `json:"ran,omitempty"`
@@ -119,7 +119,7 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 		}
 	case event.IterationEnded:
 		g.left(p, was.Background)
-		g.carry(p.Refunded)
+		g.carry(was.unread(p))
 	}
 }
 
@@ -228,7 +228,7 @@ func (g *Verification) strays(n int) {
 }
 
 // carry keeps for the next prompt what the previous one reported and still holds.
-func (g *Verification) carry(refunded bool) {
+func (g *Verification) carry(unread bool) {
 	before := g.Before
 	if g.Before = nil; before == nil {
 		return
@@ -236,7 +236,7 @@ func (g *Verification) carry(refunded bool) {
 	if g.Ran == 0 {
 		g.Failures = before.Failures
 	}
-	if refunded {
+	if unread {
 		g.Edited = firsts(slices.Concat(before.Edited, g.Edited), editedMost)
 		g.Left = firsts(slices.Concat(before.Left, g.Left), leftMost)
 		g.Commit = cmp.Or(g.Commit, before.Commit)

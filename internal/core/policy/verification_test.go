@@ -152,7 +152,8 @@ func TestVerificationForNextPrompt(t *testing.T) {
 		"nothing that an earlier prompt said":               {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, check, passed("a"), checked, closed}, reports{}},
 		"what still fails":                                  {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, fell("a"), checked, closed}, reports{failed: []string{"a"}}},
 		"what failed before an agent that crashed":          {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, checked, crashed}, reports{failed: []string{"a"}}},
-		"not what a crashed agent's forerunner left":        {[]event.Payload{opened, event.AgentExited{Strays: 1}, bad, closed, opened, crashed}, reports{}},
+		"what the prompt of a crashed agent reported":       {[]event.Payload{opened, event.AgentExited{Strays: 1}, bad, closed, opened, crashed}, reports{left: []string{stray}, commit: "a hook refused it"}},
+		"... which is over if it had worked":                {[]event.Payload{opened, event.AgentExited{Strays: 1}, bad, closed, opened, event.IterationEnded{Outcome: event.OutcomeFailed, Tools: 1}}, reports{}},
 		"what a refunded iteration's prompt reported":       {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, limited}, reports{failed: []string{"a"}, left: []string{stray}, commit: "a hook refused it"}},
 		"the same after two that were refunded":             {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed, opened, limited, opened, limited}, reports{left: []string{stray}}},
 		"its own strays as well, and each thing once":       {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed, opened, event.AgentExited{Strays: 1}, limited}, reports{left: []string{stray}}},
@@ -187,7 +188,7 @@ func TestVerificationIsBounded(t *testing.T) {
 	for n := range 200 {
 		story = append(story, event.GuardrailEnded{Name: fmt.Sprint(n)}, event.GuardrailEdited{Path: strings.Repeat("é", 500) + fmt.Sprint(n), How: "changed"})
 	}
-	story = append(story, event.SCMEnded{Error: strings.Repeat("é", 5000)}, checked, event.IterationEnded{Outcome: event.OutcomeFailed, Error: strings.Repeat("é", 5000)})
+	story = append(story, event.SCMEnded{Error: strings.Repeat("é", 5000)}, checked, event.IterationEnded{Outcome: event.OutcomeFailed, Error: strings.Repeat("é", 5000), Tools: 1})
 	g := verified(t, story...)
 	if len(g.Failures) != 64 || g.Ran != 200 || len(g.Edited) != 32 || len(g.Commit) != 4096 {
 		t.Errorf("%d failures of %d, %d edits, %d bytes of a commit", len(g.Failures), g.Ran, len(g.Edited), len(g.Commit))

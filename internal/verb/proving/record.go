@@ -2,12 +2,14 @@ package proving
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,13 +29,17 @@ const (
 	maxRecord = 64 << 20
 	// forgotten is the age at which one that no process continued is removed.
 	forgotten = 7 * 24 * time.Hour
+	// lockFile says which process proves, in the folder of the records of one loop.
+	lockFile = "proof.lock"
+	// maxHolder bounds what it says, in bytes.
+	maxHolder = 200
 )
 
 // record has the trials of a proof that is not complete, a line of JSON each.
 type record struct {
-	file *os.File
-	path string
-	done []event.ProofTried
+	lock, file *os.File
+	path       string
+	done       []event.ProofTried
 }
 
 // digest names a text.
@@ -43,7 +49,8 @@ func digest(parts ...string) string {
 }
 
 // openRecord opens the record of a proof, with what an earlier process tried. No other process may
-// have it open.
+// prove the same loop or project meanwhile, also with another seed or other guardrails: the
+// guardrails of both would share a sandbox, and the first to end would end it.
 func openRecord(e *cli.Env, s subject) (*record, error) {
 	folder := prove.Folder(e.Home, s.ID)
 	sweep(filepath.Dir(folder), e.Now())
@@ -52,24 +59,66 @@ func openRecord(e *cli.Env, s subject) (*record, error) {
 		parts = append(parts, g.Command)
 	}
 	r := &record{path: filepath.Join(folder, digest(parts...)+".jsonl")}
-	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
-		return nil, fmt.Errorf("record the proof: %w", err)
+	if err := r.begin(filepath.Join(folder, lockFile), e.Now(), cmp.Or(s.name, s.Dir)); err != nil {
+		return nil, fmt.Errorf("lock the proof: %w", err)
 	}
 	var err error
 	if r.file, err = safefile.OpenFile(r.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, fmt.Errorf("record the proof: %w", err)
+		return nil, errors.Join(fmt.Errorf("record the proof: %w", err), r.lock.Close())
 	}
-	alone, err := filelock.TryExclusive(r.file)
-	if err == nil && !alone {
-		err = cli.Refuse("wait for it, or end it", "another 'ralph prove' does the same")
-	}
-	if err == nil {
-		err = r.read()
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.file.Close())
+	if err := r.read(); err != nil {
+		return nil, errors.Join(err, r.file.Close(), r.lock.Close())
 	}
 	return r, nil
+}
+
+// begin takes the lock, and writes into it who has it.
+func (r *record) begin(path string, now time.Time, what string) error {
+	for {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		lock, err := safefile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the last proof ended and removed the folder
+		}
+		if err != nil {
+			return err
+		}
+		alone, err := filelock.TryExclusive(lock)
+		switch {
+		case err != nil:
+		case !alone:
+			err = heldBy(lock, what)
+		case !isAt(lock, path): // its holder has removed it
+			_ = lock.Close()
+			continue
+		default:
+			r.lock = lock
+			if err = lock.Truncate(0); err == nil {
+				_, err = fmt.Fprintf(lock, "process %d, since %s", os.Getpid(), now.Format(time.DateTime))
+			}
+			return err
+		}
+		return errors.Join(err, lock.Close())
+	}
+}
+
+// heldBy says which process has the lock. It may not have written that yet.
+func heldBy(lock *os.File, what string) error {
+	holder, err := safefile.ReadAll(lock, maxHolder)
+	if err != nil || len(holder) == 0 {
+		holder = []byte("which has just begun")
+	}
+	return cli.Refuse("wait until it has ended, or end it; its own command continues it",
+		"another 'ralph prove' of %s is at work: %s", cli.Clean(what), cli.Clean(string(holder)))
+}
+
+// isAt reports whether a path leads to an open file.
+func isAt(f *os.File, path string) bool {
+	open, err1 := f.Stat()
+	there, err2 := os.Lstat(path)
+	return err1 == nil && err2 == nil && os.SameFile(open, there)
 }
 
 // read reads the trials, and cuts off a line that is not complete.
@@ -105,15 +154,15 @@ func (r *record) add(t event.ProofTried) error {
 	return err
 }
 
-// close closes the record, and removes that of a proof that is complete.
-func (r *record) close(complete bool) error {
+// close closes the record, and removes that of a proof that is complete. The lock ends last.
+func (r *record) close(complete bool) (err error) {
 	if complete {
-		if err := os.Remove(r.path); err != nil {
-			return errors.Join(err, r.file.Close())
+		if err = os.Remove(r.path); err == nil {
+			err = os.Remove(r.lock.Name())
+			removeEmpty(filepath.Dir(r.path))
 		}
-		removeEmpty(filepath.Dir(r.path))
 	}
-	return r.file.Close()
+	return errors.Join(err, r.file.Close(), r.lock.Close())
 }
 
 // sweep removes records that no process has continued for long, and old outputs of guardrails.

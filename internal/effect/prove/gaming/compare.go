@@ -96,7 +96,7 @@ func (f *finder) gone(was *testCase, checked map[string]bool) {
 	f.add(event.FactTestsRemoved, was.source, was.from, hides, text)
 }
 
-// renamed finds a function or file that has the name and the code of the test, and is none.
+// renamed finds a function that has the name and the code of the test, and is none.
 func (f *finder) renamed(was *testCase) (*source, int) {
 	if f.searched++; f.searched > mostTables {
 		return nil, 0
@@ -105,12 +105,11 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 	begins := normal(was.lines[min(was.next(was.from), len(was.lines)-1)].code)
 	for _, s := range f.claimed {
 		header := dialects[s.ext].header
-		isTest := s.class == fileclass.Test && header != nil
-		if !isTest && find(f.start, s.path) == nil && sameStem(s.path, was.path) && strings.Contains(normal(s.text), normal(was.lines[was.from].code)) {
-			return s, -1
+		if s.class != fileclass.Test || header == nil {
+			continue
 		}
 		for i, l := range s.lines {
-			if isTest && l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
+			if l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
 				!f.had(s.path, l.code) && nameIn(header, l.code) == "" && s.next(i) < len(s.lines) && normal(s.lines[s.next(i)].code) == begins {
 				return s, i
 			}
@@ -123,16 +122,6 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 func (f *finder) had(path, code string) bool {
 	s := find(f.start, path)
 	return s != nil && strings.Contains(s.text, code)
-}
-
-// sameStem reports whether two files have names that differ in their last part.
-func sameStem(a, b string) bool {
-	stem := func(path string) string {
-		path = path[strings.LastIndex(path, "/")+1:]
-		path, _, _ = strings.Cut(strings.TrimLeft(path, "_."), ".")
-		return path
-	}
-	return len(stem(a)) > 3 && stem(a) == stem(b)
 }
 
 // A weight is how much tests check.
@@ -208,12 +197,7 @@ func replaced(before, now map[string]bool) bool { return len(now) >= len(before)
 
 // aboutRemoved reports whether a test is about something that is gone from the program.
 func (f *finder) aboutRemoved(c *testCase) bool {
-	for w := range c.words() {
-		if f.removedNames[w] {
-			return true
-		}
-	}
-	return false
+	return meets(c.words(), f.removedNames)
 }
 
 // compare says what a test has lost.
@@ -275,8 +259,7 @@ func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 		if have[normal(was.assertCode(i))] {
 			continue
 		}
-		values := map[string]bool{}
-		addValues(was.assertCode(i), values)
+		values := valuesIn(was.assertCode(i))
 		missing := len(values) == 0
 		for v := range values {
 			missing = missing || !checked[v]
@@ -431,13 +414,29 @@ func (c *testCase) values(to map[string]bool) {
 
 var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\b\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?\b`)
 
+// valuesIn returns the literals of a line as addValues adds them.
+func valuesIn(code string) map[string]bool {
+	values := map[string]bool{}
+	addValues(code, values)
+	return values
+}
+
 // addValues adds the literals of a line that are no format and no empty text.
 func addValues(code string, to map[string]bool) {
-	for _, v := range literal.FindAllString(code, -1) {
-		if v = plain(v); v != "" && !strings.Contains(v, "%") {
+	for _, v := range literals(code) {
+		if !strings.Contains(v, "%") {
 			to[v] = true
 		}
 	}
+}
+
+// literals returns the literals of a line that are not empty, without their quotes.
+func literals(code string) []string {
+	all := literal.FindAllString(code, -1)
+	for i, v := range all {
+		all[i] = plain(v)
+	}
+	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
 // plain is a literal without its quotes.

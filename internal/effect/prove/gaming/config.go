@@ -62,7 +62,7 @@ func (f *finder) configuration() {
 				f.add(event.FactTestConfig, s, i, true, "the result of the tests is set: "+shown)
 			case zeroExit.MatchString(l.bare) && f.endsEarly(s, i):
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
-			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code):
+			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code) && !s.addsTests(i):
 				f.add(event.FactTestConfig, s, i, f.red, "this chooses which tests run: "+shown)
 			case was != nil && s.class == fileclass.TestConfig && leavesTestsOut(l.code):
 				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)

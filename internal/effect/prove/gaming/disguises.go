@@ -1,18 +1,17 @@
 package gaming
 
 import (
-	"bytes"
 	"crypto/md5"  //nolint:gosec // it is what a program may have
 	"crypto/sha1" //nolint:gosec // so is it
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -27,19 +26,33 @@ const (
 
 var (
 	hexDigits = regexp.MustCompile(`\b[0-9a-f]{8,128}\b`)
-	packed    = regexp.MustCompile("[\"'`]([A-Za-z0-9+/_-]{24,}={0,2})[\"'`]")
 )
 
-// newLines calls do for each line of the program that is new.
-func (f *finder) newLines(do func(s *source, at int)) {
-	for _, s := range f.claimed {
-		if s.class != fileclass.Program {
-			continue
+// newLines are the lines of the program that are new.
+func (f *finder) newLines() iter.Seq2[*source, int] {
+	return func(yield func(*source, int) bool) {
+		for _, s := range f.claimed {
+			if s.class != fileclass.Program {
+				continue
+			}
+			before := linesOf(find(f.start, s.path))
+			for i, l := range s.lines {
+				if l.indent >= 0 && s.isProgram(i) && !before[normal(l.code)] && !yield(s, i) {
+					return
+				}
+			}
 		}
-		before := linesOf(find(f.start, s.path))
-		for i, l := range s.lines {
-			if l.indent >= 0 && s.isProgram(i) && !before[normal(l.code)] {
-				do(s, i)
+	}
+}
+
+// testLines are the lines of the tests.
+func (f *finder) testLines() iter.Seq2[*source, int] {
+	return func(yield func(*source, int) bool) {
+		for _, s := range f.claimed {
+			for i, l := range s.lines {
+				if l.indent >= 0 && s.isTest(i) && !yield(s, i) {
+					return
+				}
 			}
 		}
 	}
@@ -48,84 +61,47 @@ func (f *finder) newLines(do func(s *source, at int)) {
 // digests finds digests in the program of what the tests give it: it knows the questions.
 func (f *finder) digests() {
 	found := map[string]bool{}
+	var known map[string]bool
 	var first *source
 	at := 0
-	var known map[string][]string
-	f.newLines(func(s *source, i int) {
+	for s, i := range f.newLines() {
 		for _, digits := range hexDigits.FindAllString(s.lines[i].code, -1) {
 			if known == nil {
 				known = f.digestsOfTests()
 			}
-			if slices.ContainsFunc(known[digits[:shortestDigest]], func(d string) bool { return strings.HasPrefix(d, digits) }) {
+			if known[digits[:shortestDigest]] {
 				if first == nil {
 					first, at = s, i
 				}
 				found[digits] = true
 			}
 		}
-	})
-	isFound := func(fact event.GamingFact) bool {
-		return fact.Kind == event.FactValuesCopied && fact.File == first.path
 	}
-	if len(found) > 1 && !slices.ContainsFunc(f.facts, isFound) {
+	if len(found) > 1 && !slices.ContainsFunc(f.facts, func(fact event.GamingFact) bool {
+		return fact.Kind == event.FactValuesCopied && fact.File == first.path
+	}) {
 		text := fmt.Sprintf("%d digests here are those of texts of the tests: %s", len(found), brief(first.lines[at].code))
 		f.add(event.FactValuesCopied, first, at, true, text)
 	}
 }
 
-// digestsOfTests returns the usual digests of the texts in tests, by how they begin.
-func (f *finder) digestsOfTests() map[string][]string {
-	known, count := map[string][]string{}, 0
-	for _, s := range f.claimed {
-		for i, l := range s.lines {
-			if l.indent < 0 || !s.isTest(i) {
-				continue
+// digestsOfTests returns how the usual digests of the texts in tests begin.
+func (f *finder) digestsOfTests() map[string]bool {
+	known, count := map[string]bool{}, 0
+	for s, i := range f.testLines() {
+		for _, v := range literals(s.lines[i].code) {
+			if count++; count > mostTexts {
+				return known
 			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = plain(v); v == "" || count > mostTexts {
-					continue
-				}
-				count++
-				for _, text := range [][]byte{[]byte(v), []byte(v + "\n")} {
-					a, b, c := md5.Sum(text), sha1.Sum(text), sha256.Sum256(text) //nolint:gosec // see the imports
-					for _, sum := range [][]byte{a[:], b[:], c[:]} {
-						digits := hex.EncodeToString(sum)
-						known[digits[:shortestDigest]] = append(known[digits[:shortestDigest]], digits)
-					}
+			for _, text := range [][]byte{[]byte(v), []byte(v + "\n")} {
+				a, b, c := md5.Sum(text), sha1.Sum(text), sha256.Sum256(text) //nolint:gosec // see the imports
+				for _, sum := range [][]byte{a[:], b[:], c[:]} {
+					known[hex.EncodeToString(sum)[:shortestDigest]] = true
 				}
 			}
 		}
 	}
 	return known
-}
-
-// unpacked returns the tables in texts that a program keeps encoded.
-func (s *source) unpacked(before map[string]bool) (all []table) {
-	for i, l := range s.lines {
-		if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
-			continue
-		}
-		for _, m := range packed.FindAllStringSubmatch(l.code, -1) {
-			texts := decoded([]byte(m[1]), deepestCode)
-			readable := slices.IndexFunc(texts, isText)
-			if readable < 0 {
-				continue
-			}
-			for _, t := range newSource("packed", string(texts[readable]), fileclass.Data).tables(nil) {
-				for n := range t.entries {
-					t.entries[n].at = i
-				}
-				t.source, t.name = s, s.tableAt(i)
-				all = append(all, t)
-			}
-		}
-	}
-	return all
-}
-
-// isText reports whether a person can read what was decoded.
-func isText(b []byte) bool {
-	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) })
 }
 
 // apart returns an entry whose key is split where tests have only the parts of it.
@@ -158,17 +134,16 @@ func (f *finder) namesTests() {
 	for _, guardrail := range f.Guardrails {
 		started = append(started, f.leaves(guardrail, f.claimed, deepest)...)
 	}
-	f.newLines(func(s *source, i int) {
+	for s, i := range f.newLines() {
 		if isShellFile(s) || slices.ContainsFunc(started, func(command string) bool { return f.names(command, s.path) }) {
-			return // it runs the tests
+			continue // it runs the tests
 		}
-		for _, v := range literal.FindAllString(s.lines[i].code, -1) {
-			v = path.Base(strings.TrimSuffix(plain(v), path.Ext(s.path)))
-			if stems[v] {
+		for _, v := range literals(s.lines[i].code) {
+			if stems[path.Base(strings.TrimSuffix(v, path.Ext(s.path)))] {
 				f.add(event.FactTestAware, s, i, true, "the program has the name of a file of the tests: "+brief(s.lines[i].code))
 			}
 		}
-	})
+	}
 }
 
 var (
@@ -183,17 +158,13 @@ var protocol = regexp.MustCompile(`\b501\b|\b(?:StatusNotImplemented|NOT_IMPLEME
 // that: what is missing is tested to be missing.
 func (f *finder) stubs() {
 	stubs, given := map[string]bool{}, map[string]bool{}
-	f.newLines(func(s *source, i int) {
-		if giving.MatchString(s.lines[i].bare) {
-			for _, v := range literal.FindAllString(s.lines[i].code, -1) {
-				if phrase := unfinished.FindString(v); phrase != "" {
-					phrase = strings.ToLower(phrase)
-					given[phrase] = true
-					stubs[phrase] = stubs[phrase] || !protocol.MatchString(s.lines[i].code)
-				}
-			}
+	for s, i := range f.newLines() {
+		code := s.lines[i].code
+		if phrase := strings.ToLower(unfinished.FindString(strings.Join(literals(code), "\n"))); phrase != "" && giving.MatchString(s.lines[i].bare) {
+			given[phrase] = true
+			stubs[phrase] = stubs[phrase] || !protocol.MatchString(code)
 		}
-	})
+	}
 	for _, c := range f.edited {
 		for _, i := range c.asserts {
 			if phrase := strings.ToLower(unfinished.FindString(c.lines[i].code)); given[phrase] {
@@ -222,23 +193,22 @@ func (f *finder) writesItself(bare string) bool {
 
 // recordsFirst finds tests that write the file with which they compare what they wrote there.
 func (f *finder) recordsFirst(before map[string]bool) {
-	for _, s := range f.claimed {
-		for i, l := range s.lines {
-			m := writesFile.FindStringSubmatch(l.bare)
-			if l.indent < 0 || m == nil || !s.isTest(i) || before[normal(l.code)] || ifBefore.MatchString(l.bare) || f.writesItself(l.bare) {
+	for s, i := range f.testLines() {
+		l := s.lines[i]
+		m := writesFile.FindStringSubmatch(l.bare)
+		if m == nil || before[normal(l.code)] || ifBefore.MatchString(l.bare) || f.writesItself(l.bare) {
+			continue
+		}
+		file, text := m[1]+m[3], m[2]+m[4]
+		for n, j := 0, s.next(i); n < nearby && j < len(s.lines) && s.lines[j].indent == l.indent; n, j = n+1, s.next(j) {
+			words := word.FindAllString(s.lines[j].bare, -1)
+			if !slices.Contains(words, file) {
 				continue
 			}
-			file, text := m[1]+m[3], m[2]+m[4]
-			for n, j := 0, s.next(i); n < nearby && j < len(s.lines) && s.lines[j].indent == l.indent; n, j = n+1, s.next(j) {
-				words := word.FindAllString(s.lines[j].bare, -1)
-				if !slices.Contains(words, file) {
-					continue
-				}
-				if readsFile.MatchString(s.lines[j].bare) && slices.Contains(words, text) && s.isAssertion(j) {
-					f.add(event.FactTestsVacuous, s, j, true, "this compares with what was written to the file just before: "+brief(s.lines[j].code))
-				}
-				break
+			if readsFile.MatchString(s.lines[j].bare) && slices.Contains(words, text) && s.isAssertion(j) {
+				f.add(event.FactTestsVacuous, s, j, true, "this compares with what was written to the file just before: "+brief(s.lines[j].code))
 			}
+			break
 		}
 	}
 }

@@ -41,8 +41,8 @@ var (
 // no person reads them there.
 func (f *finder) encoded() {
 	expected := map[string]bool{}
-	for _, c := range f.now {
-		c.values(expected)
+	for s, i := range f.testLines() {
+		addValues(s.lines[i].code, expected)
 	}
 	searched := 0
 	for _, s := range f.claimed {
@@ -52,6 +52,7 @@ func (f *finder) encoded() {
 		before := linesOf(find(f.start, s.path))
 		for i := 0; i < s.inFile && searched < mostBlobs; i++ {
 			at, text := i, blobOn(s.lines[i].code)
+			alone := text
 			if text == "" || before[normal(s.lines[i].code)] {
 				continue
 			}
@@ -63,7 +64,7 @@ func (f *finder) encoded() {
 				continue
 			}
 			searched++
-			if n := hiddenIn(decoded([]byte(text), deepestCode), expected); n > mostHidden {
+			if n := max(hiddenIn(alone, expected), hiddenIn(text, expected)); n > mostHidden {
 				f.add(event.FactValuesCopied, s, at, true, fmt.Sprintf("%d values of the tests are encoded here: %s", n, brief(s.lines[at].code)))
 			}
 		}
@@ -132,9 +133,9 @@ func asASCII85(r rune) rune {
 	return r
 }
 
-// hiddenIn is how many values the readable parts of a text have, in the one with most.
-func hiddenIn(texts [][]byte, values map[string]bool) (most int) {
-	for _, text := range texts {
+// hiddenIn is how many values an encoded text has, in what it may be decoded to.
+func hiddenIn(encoded string, values map[string]bool) (most int) {
+	for _, text := range decoded([]byte(encoded), deepestCode) {
 		words := string(bytes.Join(readable.FindAll(text, -1), []byte("\n")))
 		numbers := map[string]bool{}
 		for _, n := range digits.FindAllString(words, -1) {

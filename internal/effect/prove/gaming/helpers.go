@@ -126,23 +126,12 @@ func (f *finder) helpers(before map[string]bool) {
 
 // handlesAll reports whether a line is in a handler of whatever the program raises.
 func (s *source) handlesAll(at int, program map[string]bool) bool {
-	begin := at - 1
-	for begin > 0 && (s.lines[begin].indent < 0 || s.lines[begin].indent >= s.lines[at].indent) {
-		begin--
-	}
-	if begin <= 0 || !catchesAll.MatchString(s.lines[begin].bare) {
+	begin := s.back(at, true, func(line) bool { return true })
+	if begin == 0 || !catchesAll.MatchString(s.lines[begin].bare) {
 		return false
 	}
-	words := map[string]bool{}
-	for i := begin - 1; i >= 0 && !trying.MatchString(s.lines[i].bare); i-- {
-		wordsOf(s.lines[i].bare, words)
-	}
-	for w := range words {
-		if program[w] {
-			return true
-		}
-	}
-	return false
+	tried := s.back(begin, false, func(l line) bool { return trying.MatchString(l.bare) })
+	return meets(wordsIn(s.lines[tried:begin]), program)
 }
 
 // catchesAll is a handler of nearly everything that a program can raise.
@@ -189,11 +178,7 @@ var failsTest = regexp.MustCompile(`^\s*\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|F
 // panicsItself reports whether the function of the tests around a line has a panic of its own,
 // which the program has to get over.
 func (s *source) panicsItself(at int) bool {
-	begin := at
-	for begin > 0 && s.lines[begin].indent != 0 {
-		begin--
-	}
-	return slices.ContainsFunc(s.lines[begin:s.blockEnd(begin)], func(l line) bool { return ownPanic.MatchString(l.bare) })
+	return slices.ContainsFunc(s.block(s.back(at, false, atTop)), func(l line) bool { return ownPanic.MatchString(l.bare) })
 }
 
 var ownPanic = regexp.MustCompile(`\bpanic\(`)
@@ -213,10 +198,7 @@ func (f *finder) hidesAssertions(s *source, at int) bool {
 	if s.answersAfter(at) {
 		return false
 	}
-	begin := at
-	for begin > 0 && nameIn(helperFunction, s.lines[begin].bare) == "" {
-		begin--
-	}
+	begin := s.back(at, false, func(l line) bool { return nameIn(helperFunction, l.bare) != "" })
 	header := s.lines[begin].bare
 	name := nameIn(helperFunction, header)
 	called := false

@@ -74,12 +74,11 @@ func (f *finder) neverRun(files []*source, cases []*testCase) {
 
 // inClass is a name with the class that it is in.
 func (c *testCase) inClass() string {
-	for i := c.from - 1; i >= 0; i-- {
-		if l := c.lines[i]; l.indent >= 0 && l.indent < c.lines[c.from].indent {
-			return strings.Join([]string{"", l.code, c.name}, "\n")
-		}
+	if c.lines[c.from].indent == 0 {
+		return "\n" + c.name
 	}
-	return "\n" + c.name
+	around := c.lines[c.back(c.from, true, func(line) bool { return true })]
+	return strings.Join([]string{"", around.code, c.name}, "\n")
 }
 
 // inNoCase reports whether a test is in a class that is neither a case itself nor part of one.

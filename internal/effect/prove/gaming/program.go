@@ -41,7 +41,7 @@ func (f *finder) programs() {
 		}
 	}
 	aware := f.awareNames()
-	f.newLines(func(s *source, i int) {
+	for s, i := range f.newLines() {
 		l := s.lines[i]
 		shown := brief(l.code)
 		asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
@@ -60,7 +60,7 @@ func (f *finder) programs() {
 		case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
 			f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 		}
-	})
+	}
 }
 
 var (
@@ -106,19 +106,13 @@ func (f *finder) ignoresItself(s *source, at int) bool {
 		return false
 	}
 	own := ""
-	for i := at - 1; i >= 0 && own == ""; i-- {
-		if m := classHeader.FindStringSubmatch(s.lines[i].bare); m != nil && s.lines[i].indent < s.lines[at].indent {
-			own = m[1]
-		}
+	if m := classHeader.FindStringSubmatch(s.lines[s.back(at, true, func(l line) bool { return classHeader.MatchString(l.bare) })].bare); m != nil {
+		own = m[1]
 	}
-	words := map[string]bool{}
-	for i := at + 1; i < s.blockEnd(at); i++ {
-		if ofItself.MatchString(s.lines[i].bare) {
-			return false
-		}
-		wordsOf(s.lines[i].bare, words)
-	}
-	return own != "" && !words[own] && !noAnswer(words) && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
+	body := s.block(at)
+	words := wordsIn(body)
+	ofOwn := slices.ContainsFunc(body, func(l line) bool { return ofItself.MatchString(l.bare) })
+	return own != "" && !words[own] && !ofOwn && !noAnswer(words) && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
 }
 
 // ignoresOther reports whether a comparison begins on a line that does not use the other value.
@@ -193,9 +187,7 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 			if i == at && strings.Contains(code, "{") && !strings.Contains(code, "return") || strings.HasPrefix(value, "=") {
 				continue
 			}
-			values := map[string]bool{}
-			addValues(value, values)
-			for v := range values {
+			for v := range valuesIn(value) {
 				if expected[v] && !ordinary[v] || rounded(v, expected) {
 					return true
 				}
@@ -214,10 +206,8 @@ func (f *finder) expects(code string, expected map[string]bool) bool {
 	if m == nil {
 		return false
 	}
-	values := map[string]bool{}
-	addValues(m[1], values)
 	numbers := 0
-	for v := range values {
+	for v := range valuesIn(m[1]) {
 		if !expected[v] {
 			return false
 		}
@@ -261,11 +251,8 @@ func (f *finder) awareNames() *regexp.Regexp {
 // computes reports whether a branch on a line gives back what it makes of the parameters of its
 // function: nothing that only prepares a test does.
 func (s *source) computes(at int) bool {
-	header := at - 1
-	for header >= 0 && (s.lines[header].indent < 0 || s.lines[header].indent >= s.lines[at].indent || !parameters.MatchString(s.lines[header].bare)) {
-		header--
-	}
-	if header < 0 {
+	header := s.back(at, true, func(l line) bool { return parameters.MatchString(l.bare) })
+	if !parameters.MatchString(s.lines[header].bare) || header == at {
 		return false
 	}
 	given, used, gives := map[string]bool{}, map[string]bool{}, false
@@ -285,12 +272,7 @@ func (s *source) computes(at int) bool {
 		}
 		gives = gives || m != nil
 	}
-	for w := range given {
-		if gives && used[w] {
-			return true
-		}
-	}
-	return false
+	return gives && meets(given, used)
 }
 
 // rounded reports whether a number is one that is expected, with more digits.
@@ -317,8 +299,8 @@ func (f *finder) readsTests(s *source, at int) bool {
 	if isShellFile(s) || !opens.MatchString(code) {
 		return false
 	}
-	for _, v := range literal.FindAllString(code, -1) {
-		v = path.Clean(plain(v))
+	for _, v := range literals(code) {
+		v = path.Clean(v)
 		if len(v) < 6 || !strings.ContainsAny(v, "./") {
 			continue
 		}
@@ -344,7 +326,7 @@ var failureText = regexp.MustCompile(`(?m)Traceback|\bpanic:|\bundefined\b|\bNaN
 func (f *finder) says(text string) bool {
 	return slices.ContainsFunc(f.claimed, func(s *source) bool {
 		return s.class == fileclass.Program && slices.ContainsFunc(s.lines, func(l line) bool {
-			return l.indent >= 0 && slices.ContainsFunc(literal.FindAllString(l.code, -1), func(v string) bool { return strings.Contains(plain(v), text) })
+			return l.indent >= 0 && slices.ContainsFunc(literals(l.code), func(v string) bool { return strings.Contains(v, text) })
 		})
 	})
 }

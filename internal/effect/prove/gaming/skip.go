@@ -166,7 +166,7 @@ func (f *finder) conditions() {
 // skipsAll says why no test of the file runs, if that is so.
 func (s *source) skipsAll() (why string, at int) {
 	for i, l := range s.lines {
-		if l.indent >= 0 && (s.ext != ".go" && moduleSkip.MatchString(l.code) || s.ext == ".rs" && crateCfg.MatchString(l.code)) {
+		if l.indent >= 0 && !s.addsTests(i) && (s.ext != ".go" && moduleSkip.MatchString(l.code) || s.ext == ".rs" && crateCfg.MatchString(l.code)) {
 			return "is skipped with all tests of its file", i
 		}
 	}
@@ -182,6 +182,26 @@ func (s *source) skipsAll() (why string, at int) {
 		}
 	}
 	return "", 0
+}
+
+var loadsTests = regexp.MustCompile(`^def load_tests\(\s*\w+,\s*(\w+)`)
+
+// addsTests reports whether a hook begins on a line that gives back the tests that it is given,
+// with more of them.
+func (s *source) addsTests(at int) bool {
+	m := loadsTests.FindStringSubmatch(s.lines[at].bare)
+	if m == nil {
+		return false
+	}
+	adds, gives := false, false
+	for _, l := range s.lines[at+1 : s.blockEnd(at)] {
+		adds = adds || strings.Contains(l.bare, m[1]+".addTest")
+		gives = gives || strings.TrimSpace(l.bare) == "return "+m[1]
+		if assigned.MatchString(l.bare) && strings.HasPrefix(strings.TrimSpace(l.bare), m[1]+" ") {
+			return false
+		}
+	}
+	return adds && gives
 }
 
 // skippedGroup finds what skips the class or group that a test is in.

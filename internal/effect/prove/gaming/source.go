@@ -66,6 +66,24 @@ func (s *source) next(at int) int {
 	return at
 }
 
+// back returns the first line before at for which is holds, and that is less indented if inner is
+// set; 0 if there is none.
+func (s *source) back(at int, inner bool, is func(line) bool) int {
+	i := at
+	for i--; i > 0; i-- {
+		if l := s.lines[i]; l.indent >= 0 && (!inner || l.indent < s.lines[at].indent) && is(l) {
+			return i
+		}
+	}
+	return 0
+}
+
+// block returns the lines after the one that a block begins on.
+func (s *source) block(at int) []line { return s.lines[at+1 : max(at+1, s.blockEnd(at))] }
+
+// atTop reports whether a line is in no block.
+func atTop(l line) bool { return l.indent == 0 }
+
 // blockEnd returns the line after the last one that is more indented than the line at, where a
 // block begins. A line that closes the brackets of a long header does not end it.
 func (s *source) blockEnd(at int) int {
@@ -235,6 +253,25 @@ func normal(code string) string { return strings.Join(strings.Fields(code), "") 
 
 var word = regexp.MustCompile(`[A-Za-z_]\w*`)
 
+// wordsIn are the words of lines, without those of their texts.
+func wordsIn(lines []line) map[string]bool {
+	words := map[string]bool{}
+	for _, l := range lines {
+		wordsOf(l.bare, words)
+	}
+	return words
+}
+
+// meets reports whether two sets have something in common.
+func meets(a, b map[string]bool) bool {
+	for v := range a {
+		if b[v] {
+			return true
+		}
+	}
+	return false
+}
+
 // wordsOf adds the words of the code to a set.
 func wordsOf(code string, to map[string]bool) {
 	for _, w := range word.FindAllString(code, -1) {
@@ -283,8 +320,8 @@ func removedNames(start, claimed []*source) map[string]bool {
 			if !s.isProgram(i) {
 				continue
 			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = strings.Trim(plain(v), "-./: "); len(v) > 2 && word.FindString(v) == v {
+			for _, v := range literals(l.code) {
+				if v = strings.Trim(v, "-./: "); len(v) > 2 && word.FindString(v) == v {
 					names[v] = true
 				}
 			}

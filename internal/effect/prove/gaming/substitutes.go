@@ -140,8 +140,7 @@ func (c *testCase) installed(program map[string]bool) (names []string) {
 			continue
 		}
 		if m := goesOver.FindStringSubmatch(l.bare); m != nil {
-			loop, given = m[1], map[string]bool{}
-			addValues(l.code, given)
+			loop, given = m[1], valuesIn(l.code)
 		}
 		m := installs.FindStringSubmatch(l.code)
 		switch {
@@ -209,11 +208,7 @@ func (f *finder) broughtAlong() {
 			if s.ext != ".go" || m == nil || !s.isTest(i) {
 				continue
 			}
-			begin := i
-			for begin > 0 && s.lines[begin].indent != 0 {
-				begin--
-			}
-			if !forAllTests.MatchString(s.lines[begin].bare) {
+			if !forAllTests.MatchString(s.lines[s.back(i, false, atTop)].bare) {
 				continue
 			}
 			own := regexp.MustCompile(`^(?:var )?\s*` + m[1] + `\s*=\s*func\(`)

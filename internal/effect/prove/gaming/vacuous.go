@@ -21,7 +21,6 @@ var (
 	shellTrue = regexp.MustCompile(`\|\|\s*(?:true|:|echo\b[^|&;]*|exit 0|return 0)\s*(?:;|$|\))|\[\[?\s+(?:1|true)\s+(?:=|==|-eq)\s+(?:1|true)\s+\]\]?|\s-n\s+"?\w+\$|\$\{#\w+\}"?\s+-ge\s+0\b`)
 	// shellCheck is a command whose exit status says something of the program.
 	shellCheck = regexp.MustCompile(`\[\[?\s|\b(?:test|diff|cmp|grep|sh|bash|assert\w*|check\w*|expect\w*)\s`)
-	shellPair  = regexp.MustCompile(`(?:\btest|\[\[?)\s+(\S+)\s+(?:=|==|-eq)\s+(\S+)`)
 	shellBoth  = regexp.MustCompile(`\[\[?\s+(.+?)\s+=\s+(.+?)\s+\]\]?\s*\|\|\s*\[\[?\s+(.+?)\s+!=\s+(.+?)\s+\]`)
 	pairOf     = regexp.MustCompile(`(?:assert_?Equals?|assert_equal|assertIs|assertSame|assertListEqual|assertDictEqual|assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|same|is)|(?:assert|require)\.Equal|` +
 		`assert_eq!|(?:EXPECT|ASSERT)_EQ|Assert\.(?:Equal|AreEqual)|XCTAssertEqual|t\.(?:is|equal|deepEqual|same))\(\s*(?:t,\s*)?(.+)\)`)
@@ -48,8 +47,6 @@ func (f *finder) vacuousTests() {
 		known[c.key()] = true
 	}
 	used := f.filesUsing(f.program)
-	asserts, types := 0, 0
-	var first *testCase
 	f.deadTests(known)
 	for _, c := range f.edited {
 		second := f.untested(c)
@@ -71,24 +68,12 @@ func (f *finder) vacuousTests() {
 		}
 		f.mocks(c, before, f.program)
 		f.sameTwice(c, before)
-		for _, i := range c.asserts {
-			if asserts++; c.isOfType(i) {
-				types++
-				first = cmp.Or(first, c)
-			}
-		}
 	}
 	f.aboutSubstitutes()
 	f.helpers(before)
 	f.broughtAlong()
 	f.recordsFirst(before)
-	if f.onlyTypes(len(f.edited) > 0) {
-		return
-	}
-	f.emptyFiles()
-	if types > 2 && 3*types >= 2*asserts {
-		f.add(event.FactTestsVacuous, first.source, first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", types, asserts))
-	}
+	f.valueless()
 }
 
 // unused is an assertion that is only named.
@@ -112,66 +97,64 @@ func (f *finder) deadTests(known map[string]bool) {
 	}
 }
 
-// onlyTypes finds tests that compare no value, and reports whether all are such.
-func (f *finder) onlyTypes(changed bool) bool {
-	var first *testCase
-	asserts := 0
-	for _, c := range f.now {
-		for _, i := range c.asserts {
-			if !c.isOfType(i) {
-				return false
-			}
-			asserts++
-			if first == nil {
-				first = c
-			}
-		}
-	}
-	if !changed || asserts < 2 {
-		return false
-	}
-	f.add(event.FactTestsVacuous, first.source, first.from, true, "no test compares a value: all assertions are about types, or that there is one")
-	return true
+// A tally counts the assertions of tests: all, those about types or that there is a value, and
+// those that compare what the program gives with what it gives.
+type tally struct {
+	all, types, computed int
+	first                *testCase       // with one about types
+	classes              map[string]bool // of the program that these are about
 }
 
-// emptyFiles finds new files of tests whose assertions say nothing of what a value should be,
-// beside others that do.
-func (f *finder) emptyFiles() {
-	count, types, computed := map[*source]int{}, map[*source]int{}, map[*source]int{}
-	kinds := map[*source]map[string]bool{} // the classes of the program among the types
-	for _, c := range f.edited {
-		computed[c.source] += len(c.computed)
-		for _, i := range c.asserts {
-			if code := c.lines[i].code; strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
-				continue
-			}
-			if count[c.source]++; c.isOfType(i) {
-				types[c.source]++
-				f.addClasses(c.lines[i].code, c.source, kinds)
+func (t *tally) add(f *finder, c *testCase) {
+	t.computed += len(c.computed)
+	for _, i := range c.asserts {
+		code := c.lines[i].code
+		if strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
+			continue
+		}
+		if t.all++; !c.isOfType(i) {
+			continue
+		}
+		t.types++
+		t.first = cmp.Or(t.first, c)
+		for _, w := range word.FindAllString(ofType.FindString(code), -1) {
+			if f.program[w] && unicode.IsUpper(rune(w[0])) {
+				t.classes[w] = true
 			}
 		}
 	}
-	for _, s := range f.claimed {
+}
+
+// valueless finds tests whose assertions say nothing of what a value should be: all tests, those of
+// a new file, or most of the new ones.
+func (f *finder) valueless() {
+	all, edited, files := &tally{classes: map[string]bool{}}, &tally{classes: map[string]bool{}}, map[*source]*tally{}
+	for _, c := range f.now {
+		all.add(f, c)
+	}
+	for _, c := range f.edited {
+		edited.add(f, c)
+		if files[c.source] == nil {
+			files[c.source] = &tally{classes: map[string]bool{}}
+		}
+		files[c.source].add(f, c)
+	}
+	if all.all > 1 && all.types == all.all && len(f.edited) > 0 {
+		f.add(event.FactTestsVacuous, all.first.source, all.first.from, true, "no test compares a value: all assertions are about types, or that there is one")
+		return
+	}
+	for s, t := range files {
 		switch {
-		case count[s] < 2 || find(f.start, s.path) != nil:
-		case types[s] == count[s]:
+		case t.all < 2 || find(f.start, s.path) != nil:
+		case t.types == t.all:
 			text := "no test of this file compares a value: all assertions are about types, or that there is one"
-			f.add(event.FactTestsVacuous, s, -1, len(kinds[s]) < 2, text) // which of several classes it is says something
-		case computed[s] == count[s]:
+			f.add(event.FactTestsVacuous, s, -1, len(t.classes) < 2, text) // which of several classes it is says something
+		case t.computed == t.all:
 			f.add(event.FactTestsVacuous, s, -1, true, "the tests of this file have no value of their own: they compare what the program gives with what it gives")
 		}
 	}
-}
-
-// addClasses adds the classes of the program that an assertion is about.
-func (f *finder) addClasses(code string, s *source, to map[*source]map[string]bool) {
-	for _, w := range word.FindAllString(ofType.FindString(code), -1) {
-		if f.program[w] && unicode.IsUpper(rune(w[0])) {
-			if to[s] == nil {
-				to[s] = map[string]bool{}
-			}
-			to[s][w] = true
-		}
+	if t := edited; t.types > 2 && 3*t.types >= 2*t.all {
+		f.add(event.FactTestsVacuous, t.first.source, t.first.from, false, fmt.Sprintf("%d of %d new assertions are about types, or that there is a value", t.types, t.all))
 	}
 }
 
@@ -217,9 +200,7 @@ func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
 				wordsOf(l.code, words)
 			}
 		}
-		for w := range words {
-			used[s] = used[s] || program[w]
-		}
+		used[s] = meets(words, program)
 		for _, other := range f.claimed {
 			if base := other.path[strings.LastIndex(other.path, "/")+1:]; other.class == fileclass.Program && !used[s] {
 				stem, _, _ := strings.Cut(base, ".")
@@ -240,7 +221,7 @@ func (c *testCase) vacuous(at int) string {
 		if at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") && !comparesOutput(l.code[:at[0]]) {
 			return "this cannot fail: " + shown
 		}
-		if m := shellPair.FindStringSubmatch(l.code); m != nil && m[1] == m[2] {
+		if a, b := shellSides(l.code); a != "" && a == b {
 			return "this compares a thing with itself: " + shown
 		}
 		if m := shellBoth.FindStringSubmatch(l.code); m != nil && m[1] == m[3] && m[2] == m[4] {
@@ -250,12 +231,8 @@ func (c *testCase) vacuous(at int) string {
 		return "this is always true: " + shown
 	case c.ext == ".py" && c.comparesOnly(at):
 		return "this compares and asserts nothing: " + shown
-	case equalsItself(l.code):
+	case equalsItself(l.code, c.isAssertion(at)):
 		return "this compares a thing with itself: " + shown
-	case c.isAssertion(at) || strings.HasPrefix(strings.TrimSpace(l.code), "if "):
-		if a, b := sides(l.code); a != "" && a == b {
-			return "this compares a thing with itself: " + shown
-		}
 	}
 	return ""
 }
@@ -263,7 +240,6 @@ func (c *testCase) vacuous(at int) string {
 var (
 	// neverLess is a size that is compared with what no size is below.
 	neverLess = regexp.MustCompile(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
-	equalCall = regexp.MustCompile(`\b(?:bytes|slices|maps|reflect|cmp|strings)\.(?:Equal|DeepEqual|EqualFold|Compare)\(`)
 	equalPair = regexp.MustCompile(`(?:\b(?:return|and|or|not)\s|[(&|,])\s*([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)\s*(?:$|[);}&|,]|(?:and|or)\b)`)
 )
 
@@ -293,22 +269,17 @@ func (c *testCase) comparesOnly(at int) bool {
 	return depth == 0 && len(sides) == 2 && !strings.Contains(sides[0], "=")
 }
 
-// equalsItself reports whether a property returns that something is equal to itself.
-func equalsItself(code string) bool {
-	if !strings.HasPrefix(strings.TrimSpace(code), "return ") {
-		return false
+// equalsItself reports whether an assertion, a condition or a property compares a thing with
+// itself.
+func equalsItself(code string, asserts bool) bool {
+	returns := strings.HasPrefix(strings.TrimSpace(code), "return ")
+	if a, b := sides(code); a != "" && a == b && (asserts || strings.HasPrefix(strings.TrimSpace(code), "if ")) {
+		return true
 	}
-	for _, at := range equalCall.FindAllStringIndex(code, -1) {
-		if args := arguments(code[at[1]:]); len(args) > 1 && normal(args[0]) == normal(args[1]) {
-			return true
-		}
+	if a, b := equalSides(code); returns && a != "" && a == b {
+		return true
 	}
-	for _, m := range equalPair.FindAllStringSubmatch(code, -1) {
-		if m[1] == m[2] {
-			return true
-		}
-	}
-	return false
+	return returns && slices.ContainsFunc(equalPair.FindAllStringSubmatch(code, -1), func(m []string) bool { return m[1] == m[2] })
 }
 
 // comparesOutput reports whether a check compares the output of a command that is not yet at its
@@ -477,7 +448,7 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 }
 
 var (
-	equalling = regexp.MustCompile(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?equals?)\(`)
+	equalling = regexp.MustCompile(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?(?:equals?|equalfold|compare))\(`)
 	property  = regexp.MustCompile(`=>\s*([^{]+?)\s*===?\s*([^{]+?)[\s);]*$`)
 )
 
@@ -595,10 +566,7 @@ var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^
 // answersAfter reports whether a handler, or what follows it in its function, fails or gives its
 // caller a value.
 func (s *source) answersAfter(at int) bool {
-	begin := at
-	for begin > 0 && !(s.lines[begin].indent >= 0 && s.lines[begin].indent < s.lines[at].indent && beginsFunction.MatchString(s.lines[begin].bare)) {
-		begin--
-	}
+	begin := s.back(at, true, func(l line) bool { return beginsFunction.MatchString(l.bare) })
 	for i := at + 1; i < s.blockEnd(begin); i++ {
 		if l := s.lines[i]; l.indent >= 0 && (raisesBack.MatchString(l.bare) || givesValue.MatchString(l.bare)) {
 			return true

@@ -91,7 +91,7 @@ func (f *finder) copiedValues() {
 			continue
 		}
 		before := linesOf(find(f.start, s.path))
-		for _, t := range append(s.tables(before), s.unpacked(before)...) {
+		for _, t := range s.tables(before) {
 			if budget -= len(t.entries); budget < 0 {
 				return
 			}
@@ -144,14 +144,10 @@ func (f *finder) copied(t table, tested testedValues) {
 			same = append(same, e)
 		}
 	}
-	isDigest := digest
-	if digestOf.MatchString(t.reader.text) {
-		isDigest = shortDigest
-	}
 	hashed := t.hashed()
-	digests := hashed || slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && isDigest.MatchString(e.in[0]) && !tested.any(e.in) })
+	digests := hashed || slices.ContainsFunc(all, func(e entry) bool { return len(e.in) == 1 && t.isDigest(e.in[0]) && !tested.any(e.in) })
 	if digests {
-		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !hashed && !isDigest.MatchString(e.in[0]) || !tested.any(e.out) })
+		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !hashed && !t.isDigest(e.in[0]) || !tested.any(e.out) })
 	}
 	shapes := false
 	if len(same) == 0 {
@@ -188,6 +184,14 @@ func (f *finder) copied(t table, tested testedValues) {
 	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
 }
 
+// isDigest reports whether a key is a digest, or the beginning of one where the program makes them.
+// A colour has such digits, too: one as long counts where the program cuts a text to that length.
+func (t table) isDigest(key string) bool {
+	length := strconv.Itoa(len(key))
+	return digest.MatchString(key) || shortDigest.MatchString(key) && digestOf.MatchString(t.reader.text) &&
+		(length != "6" && length != "8" || slices.Contains(digits.FindAllString(t.reader.text, -1), length))
+}
+
 var hashing = regexp.MustCompile(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha\d|fingerprint)\w*(?:\.\w+)*\s*\(`)
 
 // hashed reports whether the program looks for the entries by a hash of what it is given.
@@ -218,47 +222,33 @@ const mostDigits = 6
 // the tests, written in another way: what the program should do to it has been done by its author.
 func (f *finder) answered() {
 	tests := map[string]map[string]bool{} // the texts of the tests, by their letters and digits
-	for _, s := range f.claimed {
-		for i, l := range s.lines {
-			if l.indent < 0 || !s.isTest(i) {
-				continue
-			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				v = plain(v)
-				_, part, _ := strings.Cut(v, ":")
-				for _, text := range []string{v, part} {
-					key := lettersAndDigits(text)
-					if tests[key] == nil {
-						tests[key] = map[string]bool{}
-					}
-					tests[key][text] = true
+	for s, i := range f.testLines() {
+		for _, v := range literals(s.lines[i].code) {
+			_, part, _ := strings.Cut(v, ":")
+			for _, text := range []string{v, part} {
+				key := lettersAndDigits(text)
+				if tests[key] == nil {
+					tests[key] = map[string]bool{}
 				}
+				tests[key][text] = true
 			}
 		}
 	}
-	for _, s := range f.claimed {
-		if s.class != fileclass.Program {
-			continue
-		}
-		before, first, found := linesOf(find(f.start, s.path)), 0, map[string]bool{}
-		for i, l := range s.lines {
-			if l.indent < 0 || !s.isProgram(i) || before[normal(l.code)] {
-				continue
-			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				v = plain(v)
-				same := tests[lettersAndDigits(v)]
-				if same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout.MatchString(v) {
-					if len(found) == 0 {
-						first = i
-					}
-					found[v] = true
+	first, found := map[*source]int{}, map[*source]map[string]bool{}
+	for s, i := range f.newLines() {
+		for _, v := range literals(s.lines[i].code) {
+			if same := tests[lettersAndDigits(v)]; same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout.MatchString(v) {
+				if found[s] == nil {
+					first[s], found[s] = i, map[string]bool{}
 				}
+				found[s][v] = true
 			}
 		}
-		if len(found) > 1 {
-			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(found))
-			f.add(event.FactValuesCopied, s, first, true, text+brief(s.lines[first].code))
+	}
+	for s, texts := range found {
+		if len(texts) > 1 {
+			text := fmt.Sprintf("%d texts here are what the tests expect for their inputs: ", len(texts))
+			f.add(event.FactValuesCopied, s, first[s], true, text+brief(s.lines[first[s]].code))
 		}
 	}
 }
@@ -309,7 +299,8 @@ func looksComputed(entries []entry) bool {
 			n++
 		}
 	}
-	if !small || highest > 31 || len(entries) < 7 { // a table of days by month is one of numbers, too
+	few := len(entries) == 2 && entries[0].branch           // two exceptions of a rule
+	if !small || highest > 31 || len(entries) < 7 && !few { // a table of days by month is one of numbers, too
 		n += numbers
 	}
 	return 2*n > len(entries) || composed(entries)
@@ -318,9 +309,12 @@ func looksComputed(entries []entry) bool {
 // operator is one character, or a few that are no brackets: the name of a thing.
 var operator = regexp.MustCompile(`^(?:[^\p{L}\d\s]|[-+*/%=<>!&|^~.:?]{2,3})$`)
 
+// properName is a name of several words, such as that of a city.
+var properName = regexp.MustCompile(`^\p{Lu}[\p{L}.'-]*(?: \p{Lu}[\p{L}.'-]*)+$`)
+
 // isStructured reports whether a text has parts, as what a program reads.
 func isStructured(text string) bool {
-	return structured.MatchString(text) && !operator.MatchString(text)
+	return structured.MatchString(text) && !operator.MatchString(text) && !properName.MatchString(text)
 }
 
 // composed reports whether each entry gives a word for a number, or a number for a word, and these
@@ -595,7 +589,7 @@ func shellEntry(at int, pattern, rest, next string) []entry {
 // valuesOf returns the literals of a text, without what a shell replaces.
 func valuesOf(text string) (found []string) {
 	for _, v := range literal.FindAllString(text, -1) {
-		if v = plain(v); !strings.HasPrefix(v, "$") {
+		if v = plain(v); !strings.HasPrefix(v, "$") { // an empty one is one, too
 			found = append(found, v)
 		}
 	}
@@ -626,15 +620,14 @@ func (f *finder) testedValues() testedValues {
 			if l.indent < 0 || !s.isTest(i) {
 				continue
 			}
-			here := map[string]bool{}
-			addValues(l.code, here)
+			here := valuesIn(l.code)
 			if isShellFile(s) {
 				for _, token := range shellToken.FindAllString(l.code, -1) {
 					here[token] = true
 				}
 			}
-			for _, v := range literal.FindAllString(l.code, -1) {
-				if v = plain(v); strings.Contains(v, " ") && len(v) < 200 { // arguments of a command
+			for _, v := range literals(l.code) {
+				if strings.Contains(v, " ") && len(v) < 200 { // arguments of a command
 					for _, argument := range number.FindAllString(v, -1) {
 						here[argument] = true
 					}
