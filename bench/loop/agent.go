@@ -107,7 +107,7 @@ func (a *agentRun) serve(stdin io.Reader) int {
 		}
 		switch {
 		case m.Type == "control_request":
-			a.out.Encode(object{"type": "control_response", "response": object{"subtype": "success", "request_id": m.RequestID}})
+			a.print(object{"type": "control_response", "response": object{"subtype": "success", "request_id": m.RequestID}})
 			if m.Request.Subtype == "end_session" {
 				return code
 			}
@@ -116,7 +116,7 @@ func (a *agentRun) serve(stdin io.Reader) int {
 				a.init()
 				begun = true
 			}
-			a.out.Encode(object{"type": "user", "uuid": m.UUID, "isReplay": true, "session_id": a.session,
+			a.print(object{"type": "user", "uuid": m.UUID, "isReplay": true, "session_id": a.session,
 				"message": object{"role": "user", "content": m.Message.Content}})
 			code = a.turn(m.Message.Content[0].Text)
 		}
@@ -124,8 +124,11 @@ func (a *agentRun) serve(stdin io.Reader) int {
 	return code
 }
 
+// print writes a line. Where stdout is gone, its reader is, and no line matters any more.
+func (a *agentRun) print(line object) { _ = a.out.Encode(line) }
+
 func (a *agentRun) init() {
-	a.out.Encode(object{"type": "system", "subtype": "init", "session_id": a.session, "model": "script", "claude_code_version": "2.1.329"})
+	a.print(object{"type": "system", "subtype": "init", "session_id": a.session, "model": "script", "claude_code_version": "2.1.329"})
 }
 
 // turn works on one prompt until the model calls no tool any more, and prints the result.
@@ -139,7 +142,7 @@ func (a *agentRun) turn(prompt string) int {
 		}
 		a.turns++
 		a.messages = append(a.messages, apiMessage{"assistant", blocks})
-		a.out.Encode(object{"type": "assistant", "session_id": a.session, "message": object{
+		a.print(object{"type": "assistant", "session_id": a.session, "message": object{
 			"id": fmt.Sprint("m", a.turns), "role": "assistant", "model": "script", "content": blocks}})
 		var results []apiBlock
 		for _, b := range blocks {
@@ -154,9 +157,9 @@ func (a *agentRun) turn(prompt string) int {
 			break
 		}
 		a.messages = append(a.messages, apiMessage{"user", results})
-		a.out.Encode(object{"type": "user", "session_id": a.session, "message": object{"role": "user", "content": results}})
+		a.print(object{"type": "user", "session_id": a.session, "message": object{"role": "user", "content": results}})
 	}
-	a.out.Encode(a.result(object{"subtype": "success", "is_error": false, "result": said, "terminal_reason": "completed", "stop_reason": "end_turn",
+	a.print(a.result(object{"subtype": "success", "is_error": false, "result": said, "terminal_reason": "completed", "stop_reason": "end_turn",
 		"usage": object{"input_tokens": a.used[0] - before[0], "output_tokens": a.used[1] - before[1]}}))
 	return 0
 }
@@ -177,10 +180,10 @@ func (a *agentRun) failed(err error) int {
 		api = errAPI{kind: "unknown"}
 	}
 	if a.reset[1] != 0 {
-		a.out.Encode(object{"type": "rate_limit_event", "session_id": a.session, "rate_limit_info": object{
+		a.print(object{"type": "rate_limit_event", "session_id": a.session, "rate_limit_info": object{
 			"status": "rejected", "resetsAt": a.reset[0], "rateLimitType": "five_hour"}})
 	}
-	a.out.Encode(object{"type": "assistant", "session_id": a.session, "error": api.kind, "message": object{
+	a.print(object{"type": "assistant", "session_id": a.session, "error": api.kind, "message": object{
 		"id": "synthetic", "role": "assistant", "model": "<synthetic>", "content": []apiBlock{say(err.Error())}}})
 	more := object{"subtype": "success", "is_error": true, "result": err.Error(), "terminal_reason": "api_error", "stop_reason": "stop_sequence",
 		"usage": object{"input_tokens": 0, "output_tokens": 0}}
@@ -189,7 +192,7 @@ func (a *agentRun) failed(err error) int {
 	} else {
 		more["api_error"] = "connection_failed"
 	}
-	a.out.Encode(a.result(more))
+	a.print(a.result(more))
 	return 1
 }
 
@@ -231,7 +234,7 @@ func (a *agentRun) ask(req apiRequest) ([]apiBlock, error) {
 			status = api.status
 		}
 		delay := max(after, firstRetry<<attempt)
-		a.out.Encode(object{"type": "system", "subtype": "api_retry", "session_id": a.session, "attempt": attempt + 1, "max_retries": retries,
+		a.print(object{"type": "system", "subtype": "api_retry", "session_id": a.session, "attempt": attempt + 1, "max_retries": retries,
 			"retry_delay_ms": delay.Milliseconds(), "error_status": status, "error": api.kind})
 		time.Sleep(delay)
 	}
@@ -274,9 +277,12 @@ func (a *agentRun) request(body []byte) (blocks []apiBlock, after time.Duration,
 			continue
 		}
 		var e struct {
-			Type    string
-			Block   apiBlock `json:"content_block"`
-			Delta   struct{ Text, Partial_JSON string }
+			Type  string
+			Block apiBlock `json:"content_block"`
+			Delta struct {
+				Text string
+				JSON string `json:"partial_json"`
+			}
 			Message struct{ Usage map[string]int }
 			Usage   map[string]int
 		}
@@ -291,10 +297,13 @@ func (a *agentRun) request(body []byte) (blocks []apiBlock, after time.Duration,
 			input.Reset()
 		case "content_block_delta":
 			blocks[len(blocks)-1].Text += e.Delta.Text
-			input.WriteString(e.Delta.Partial_JSON)
+			input.WriteString(e.Delta.JSON)
 		case "content_block_stop":
-			if input.Len() > 0 {
-				json.Unmarshal([]byte(input.String()), &blocks[len(blocks)-1].Input)
+			if input.Len() == 0 {
+				break
+			}
+			if err := json.Unmarshal([]byte(input.String()), &blocks[len(blocks)-1].Input); err != nil {
+				return nil, 0, errAPI{kind: "unknown"}
 			}
 		case "message_delta":
 			a.used[1] += e.Usage["output_tokens"]

@@ -136,7 +136,7 @@ func serve(ctx context.Context, handler http.HandlerFunc) (string, error) {
 	}
 	server := &http.Server{Handler: handler}
 	context.AfterFunc(ctx, func() { server.Close() })
-	go server.Serve(listener) // until the program ends
+	go func() { _ = server.Serve(listener) }() // until the program ends
 	return "http://" + listener.Addr().String(), nil
 }
 

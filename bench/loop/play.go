@@ -303,7 +303,7 @@ func (p *play) command(ctx context.Context) error {
 			p.runner = cmd.Process.Pid
 			p.mu.Unlock()
 		}
-		cmd.Wait() // how it ended is in its exit code
+		_ = cmd.Wait() // how it ended is in its exit code
 		done()
 		code := cmd.ProcessState.ExitCode()
 		if err := p.log.add(entry{Type: loopExited, Code: &code}); err != nil {

@@ -166,7 +166,7 @@ func unpack(path string) (group, error) {
 	archive := tar.NewReader(r)
 	for {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
