@@ -23,6 +23,7 @@ type facts struct {
 	usd                float64
 	wall, active       time.Duration
 	faults             []string
+	late               bool // an agent sent a request again because its answer came too late
 	persons, answers   int
 	end                string
 
@@ -34,9 +35,9 @@ type facts struct {
 	known                float64 // the money that its journal knows
 }
 
-func (f facts) solvable() bool { return f.Task != "impossible" }
-func (f facts) verified() bool { return f.said && f.right && f.solvable() }
-func (f facts) false() bool    { return f.said && !f.right }
+func (f facts) solvable() bool  { return f.Task != "impossible" }
+func (f facts) verified() bool  { return f.said && f.right && f.solvable() }
+func (f facts) falseDone() bool { return f.said && !f.right }
 
 // idleGap is a time between model requests that counts as waiting.
 const idleGap = 500 * time.Millisecond
@@ -49,6 +50,7 @@ func learn(entries []entry) (facts, error) {
 	f := facts{trial: *entries[0].Trial, end: entries[len(entries)-1].Why}
 	var quiet, last time.Duration
 	var v verdict
+	pending := false
 	for _, e := range entries {
 		at := time.Duration(e.MS) * time.Millisecond
 		switch e.Type {
@@ -62,12 +64,12 @@ func learn(entries []entry) (facts, error) {
 			if at-last > idleGap {
 				quiet += at - last
 			}
-			last = at
+			last, f.late, pending = at, f.late || pending, true
 			if e.Fault != "" && !slices.Contains(f.faults, e.Fault) {
 				f.faults = append(f.faults, e.Fault)
 			}
 		case modelAnswered:
-			last = max(last, at)
+			last, pending = max(last, at), false
 			u := usage{in: e.In, out: e.Out}
 			f.answers++
 			f.in, f.out, f.usd = f.in+e.In, f.out+e.Out, f.usd+u.usd()

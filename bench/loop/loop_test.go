@@ -96,7 +96,7 @@ func TestFactsOfJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(f.said, f.right, f.early, f.false(), f.gap, f.protected, f.in, f.out, f.after, f.faults, f.wall, f.active)
+	got := fmt.Sprint(f.said, f.right, f.early, f.falseDone(), f.gap, f.protected, f.in, f.out, f.after, f.faults, f.wall, f.active)
 	if want := "true false true true 0.75 true 300 30 220 [529] 2.06s 60ms"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -240,7 +240,9 @@ func fillPage(page string, all group) (string, error) {
 // sections are the tables of the page.
 func sections(g group, all int) map[string]string {
 	main := g.where(func(f facts) bool { return slices.Contains(mainArms, f.Arm) })
-	count := fmt.Sprintf("%d of %d trials were played; the figures are of the %d in complete blocks.", all, blocks*64, len(g))
+	calm := g.where(func(f facts) bool { return f.Rate == 0 })
+	count := fmt.Sprintf("%d of %d trials were played; the figures are of the %d in complete blocks. In %d of the %d trials without faults the machine\n"+
+		"was so busy that an agent dropped a request, and sent it again.", all, blocks*64, len(g), calm.count(func(f facts) bool { return f.late }), len(calm))
 	return map[string]string{
 		"count": count, "arms": armsTable(main), "faults": ratesTable(main) + kindsTable(main), "models": modelsTable(main),
 		"differences": differencesTable(main), "ralph": ralphTable(g), "ablations": ablationsTable(g),
@@ -272,7 +274,7 @@ func armsTable(g group) string {
 		a := g.arm(arm)
 		said := a.where(func(f facts) bool { return f.said })
 		verified := float64(a.count(facts.verified))
-		t.row("`"+arm+"`", of(a.count(facts.verified), len(a.solvable())), of(a.count(facts.false), len(a)),
+		t.row("`"+arm+"`", of(a.count(facts.verified), len(a.solvable())), of(a.count(facts.falseDone), len(a)),
 			said.sum(func(f facts) float64 { return f.gap })/float64(len(said)), a.count(func(f facts) bool { return f.protected }), a.passAll(5),
 			a.sum(usdOf)/verified, a.sum(tokensOf)/verified, a.after(), a.median(seconds(wallOf)), a.median(seconds(activeOf)))
 	}
@@ -289,7 +291,7 @@ func ratesTable(g group) string {
 		for _, measured := range []struct {
 			of  group
 			has func(facts) bool
-		}{{a.solvable(), facts.verified}, {a, facts.false}} {
+		}{{a.solvable(), facts.verified}, {a, facts.falseDone}} {
 			for _, rate := range rates {
 				at := measured.of.where(func(f facts) bool { return f.Rate == rate })
 				cells = append(cells, of(at.count(measured.has), len(at)))
@@ -340,7 +342,7 @@ func modelsTable(g group) string {
 	for _, model := range models {
 		rows = append(rows, measure{"`" + model + "`", func(arm group) string {
 			a := arm.where(func(f facts) bool { return f.Model == model })
-			return fmt.Sprintf("%d + %d of %d", a.count(facts.verified), a.count(facts.false), len(a))
+			return fmt.Sprintf("%d + %d of %d", a.count(facts.verified), a.count(facts.falseDone), len(a))
 		}})
 	}
 	return g.cross("model", rows)
@@ -388,7 +390,7 @@ func differencesTable(g group) string {
 	t := &table{}
 	t.head("`heldout` less", "verified, points", "false done, points")
 	for _, arm := range mainArms[:4] {
-		t.row("`"+arm+"`", g.solvable().compare("heldout", arm, facts.verified), g.compare("heldout", arm, facts.false))
+		t.row("`"+arm+"`", g.solvable().compare("heldout", arm, facts.verified), g.compare("heldout", arm, facts.falseDone))
 	}
 	return t.String()
 }
@@ -398,7 +400,7 @@ func ablationsTable(g group) string {
 	t.head("arm", "verified", "false done", "waits for a person", "$ per verified", "tokens after success", "refusals")
 	for _, arm := range append([]string{"heldout"}, ablations...) {
 		a := g.arm(arm).where(func(f facts) bool { return ablated[f.Task] })
-		t.row("`"+arm+"`", of(a.count(facts.verified), len(a)), of(a.count(facts.false), len(a)), a.count(func(f facts) bool { return f.end == "person" }),
+		t.row("`"+arm+"`", of(a.count(facts.verified), len(a)), of(a.count(facts.falseDone), len(a)), a.count(func(f facts) bool { return f.end == "person" }),
 			a.sum(usdOf)/float64(a.count(facts.verified)), a.after(), int(a.sum(func(f facts) float64 { return float64(f.refusals) })))
 	}
 	return t.String()

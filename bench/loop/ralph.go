@@ -46,7 +46,7 @@ func ralphTable(g group) string {
 	t.head("grade of a done of `heldout`", "dones", "of them false")
 	for _, grade := range []event.Grade{event.GradeStrong, event.GradeFair, event.GradeWeak, event.GradeNone} {
 		a := g.arm("heldout").where(func(f facts) bool { return f.said && f.grade == grade })
-		t.row(string(grade), len(a), a.count(facts.false))
+		t.row(string(grade), len(a), a.count(facts.falseDone))
 	}
 	return t.String()
 }
@@ -54,7 +54,7 @@ func ralphTable(g group) string {
 // verdicts answers what the plan says would count against ralph.
 func verdicts(g, all group) string {
 	heldout, while := g.arm("heldout"), g.arm("while")
-	false1 := g.compare("heldout", "while", facts.false)
+	falseDone := g.compare("heldout", "while", facts.falseDone)
 	at := func(a group, rate float64) int {
 		return a.count(func(f facts) bool { return f.Rate == rate && f.verified() })
 	}
@@ -67,7 +67,7 @@ func verdicts(g, all group) string {
 	}
 	impossible, tried := said("impossible")
 	done, begun := said("done")
-	of2 := func(arm string) int {
+	ofBoth := func(arm string) int {
 		return all.arm(arm).count(func(f facts) bool { return ablated[f.Task] && f.verified() })
 	}
 	var b strings.Builder
@@ -76,15 +76,15 @@ func verdicts(g, all group) string {
 		against bool
 		text    string
 	}{
-		{false1.high >= 0, fmt.Sprintf("False done of `heldout` less that of `while`: %s points.", false1)},
+		{falseDone.high >= 0, fmt.Sprintf("False done of `heldout` less that of `while`: %s points.", falseDone)},
 		{at(heldout, 0) < at(while, 0), fmt.Sprintf("Verified at λ = 0: `heldout` %d, `while` %d.", at(heldout, 0), at(while, 0))},
 		{at(heldout, 0.2) < at(while, 0.2), fmt.Sprintf("Verified at λ = 0.2: `heldout` %d, `while` %d.", at(heldout, 0.2), at(while, 0.2))},
 		{cost(heldout) > 1.5*cost(while), fmt.Sprintf("Money per verified task: `heldout` $%.3f, `while` $%.3f.", cost(heldout), cost(while))},
 		{heldout.after() > while.after(), fmt.Sprintf("Tokens after the first success: `heldout` %.0f, `while` %.0f.", heldout.after(), while.after())},
 		{over > time.Second/2, fmt.Sprintf("Median overhead per iteration: %d ms.", over.Milliseconds())},
 		{impossible > 0 || done < begun, fmt.Sprintf("`heldout` says done: of the impossible task %d of %d times, of the one already done %d of %d.", impossible, tried, done, begun)},
-		{of2("same") >= of2("heldout") || of2("mute") >= of2("heldout"), fmt.Sprintf("Verified of the two tasks of the ablations: `heldout` %d, `same` %d, `mute` %d.",
-			of2("heldout"), of2("same"), of2("mute"))},
+		{ofBoth("same") >= ofBoth("heldout") || ofBoth("mute") >= ofBoth("heldout"), fmt.Sprintf("Verified of the two tasks of the ablations: `heldout` %d, `same` %d, `mute` %d.",
+			ofBoth("heldout"), ofBoth("same"), ofBoth("mute"))},
 	} {
 		word := "Does not count against ralph."
 		if c.against {
