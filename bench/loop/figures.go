@@ -186,6 +186,31 @@ func (g group) sum(of func(facts) float64) (s float64) {
 	return s
 }
 
+func (g group) total(of func(facts) int) (n int) {
+	for _, f := range g {
+		n += of(f)
+	}
+	return n
+}
+
+// overheads of all iterations, sorted.
+func (g group) overheads() []time.Duration {
+	var all []time.Duration
+	for _, f := range g {
+		all = append(all, f.overhead...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// quantile returns a value of sorted ones; 0 without any.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[int(q*float64(len(sorted)-1))]
+}
+
 func (g group) median(of func(facts) float64) float64 {
 	if len(g) == 0 {
 		return math.NaN()

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // The test's own program is the agent where it is called as claude.
@@ -153,6 +157,45 @@ func TestCheckRefusesChanges(t *testing.T) {
 		}
 		if err := check(dir, filepath.Join(dir, "page.md")); (err == nil) != (name == "as published") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// ralph's journal and that of the trial have to agree.
+func TestJournalsHaveToAgree(t *testing.T) {
+	file, err := os.Open(filepath.Join("results", journalsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := zstd.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	archive, header := tar.NewReader(r), &tar.Header{}
+	for !strings.HasSuffix(header.Name, ".ralph.jsonl") { // the first is of a loop that did not complete
+		if header, err = archive.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		f     facts
+		wrong bool
+	}{
+		"as played":           {facts{usd: 1}, false},
+		"a done that was not": {facts{usd: 1, said: true}, true},
+		"less money":          {facts{}, true},
+	} {
+		if err := row.f.learnRalph(readEvents(bytes.NewReader(text))); (err != nil) != row.wrong {
+			t.Errorf("%s: %v", name, err)
+		}
+		if row.f.iterations == 0 || row.f.known == 0 {
+			t.Errorf("%s: %+v", name, row.f)
 		}
 	}
 }
