@@ -111,7 +111,8 @@ func (p *play) proxy(w http.ResponseWriter, r *http.Request) {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return // the agent has gone, or the model API is out of order, which the agent reports
+		w.WriteHeader(http.StatusBadGateway) // or the agent has gone, and reads nothing
+		return
 	}
 	defer res.Body.Close()
 	for name, values := range res.Header {
@@ -130,12 +131,12 @@ func (p *play) proxy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// upstream is the address of a request at the model API: that of the scripts knows trials.
 func (p *play) upstream(r *http.Request) string {
-	if p.setup.key != "" {
-		_, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/t/"), "/")
-		return p.setup.model + "/" + path
+	if p.setup.key == "" {
+		return p.setup.model + r.URL.RequestURI()
 	}
-	return p.setup.model + r.URL.Path
+	return p.setup.model + strings.TrimPrefix(r.URL.RequestURI(), "/t/"+strconv.Itoa(p.N))
 }
 
 func readLines(from io.Reader) func(yield func(string) bool) {
@@ -250,10 +251,11 @@ func (s *setup) run(ctx context.Context, p *play) (err error) {
 	ctx, p.end = context.WithCancelCause(ctx)
 	defer p.end(nil)
 	p.dir = filepath.Join(s.out, "work", strconv.Itoa(p.N))
-	if err := p.prepare(); err != nil {
+	err = p.prepare()
+	defer func() { err = errors.Join(err, p.clear()) }()
+	if err != nil {
 		return fmt.Errorf("trial %d: %w", p.N, err)
 	}
-	defer func() { err = errors.Join(err, p.clear()) }()
 	file, err := os.Create(filepath.Join(s.out, fmt.Sprintf("%04d.jsonl", p.N)))
 	if err != nil {
 		return err
