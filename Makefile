@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without cgo: a static program runs anywhere, and starts in three quarters of the time.
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
-FOLDERS  := $(wildcard client cmd inbox internal journal pool projector registry render tools)
+FOLDERS  := $(wildcard bench client cmd inbox internal journal pool projector registry render tools)
 SEEDS    ?= 1000
 FIRST    ?= 1
 SEQUENCES ?= 2000
@@ -32,6 +32,8 @@ IMAGE    ?= ralph:latest
 AGENTS   ?=
 # The megabytes of the longest journal of 'make interface'.
 JOURNAL  ?= 1024
+# The folder of 'make bench-loop'.
+EXPERIMENT = $(abspath $(or $(OUT),bin/experiment))
 # The commit that the files are compared with: where the branch left the main one.
 BASE     ?= $(shell git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse HEAD)
 
@@ -44,10 +46,10 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 	./internal/ground/process ./internal/runner ./journal ./render/terminal
 
 # Folders, with a leading "./", of test files that hold a pattern.
-having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out bench pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench bench-loop bench-check floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -120,7 +122,7 @@ power-store: ## CUTS=100 simulated power cuts of the disk of a pool's store: a f
 		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
 
 fuzz: ## each fuzz target for FUZZTIME=30s, one after another
-	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out pool tools,$(FOLDERS))
+	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out bench pool tools,$(FOLDERS))
 
 golden: ## rewrite the golden files; read the diff before you commit it
 	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
@@ -155,6 +157,14 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
+
+bench-loop: build ## the experiment with loops and scripted models for MINUTES=20: journals and figures in OUT=bin/experiment, which it continues (Linux)
+	@mkdir -p $(EXPERIMENT) && cp docs/experiment.md $(EXPERIMENT)/page.md
+	cd bench/loop && $(GO) build -o ../../bin/experiment-loops . && ../../bin/experiment-loops run -ralph ../../bin/ralph -out $(EXPERIMENT) -minutes $(or $(MINUTES),20) && \
+	../../bin/experiment-loops publish -out $(EXPERIMENT) -results $(EXPERIMENT)/results -page $(EXPERIMENT)/page.md
+
+bench-check: ## tests of the experiment with loops, and its published figures recomputed from the published journals
+	cd bench/loop && $(GO) vet . && $(GO) test . && $(GO) run . check
 
 floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table; fails if one is below it
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
@@ -247,7 +257,8 @@ lint: ## golangci-lint, and vet for the other systems; the first run builds gola
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) build ./internal/core/... ./projector ./render/phrase
-	linter="$$($(TOOL) -n golangci-lint)" && cd pool && "$$linter" run ./... && GOOS=darwin $(GO) vet ./...
+	linter="$$($(TOOL) -n golangci-lint)" && cd pool && "$$linter" run ./... && GOOS=darwin $(GO) vet ./... && \
+	cd ../bench/loop && "$$linter" run ./... && GOOS=darwin $(GO) vet ./...
 
 fmt: ## gofumpt
 	$(TOOL) gofumpt -w $(FOLDERS)
