@@ -145,9 +145,9 @@ func (r *eventReader) next(e *event.Event) error {
 			return nil
 		}
 	}
-	problem := r.problem(line)
+	code, problem := r.problem(line)
 	r.back(line)
-	return r.damage(start, problem)
+	return r.damage(start, code, problem)
 }
 
 // nextOf is next for a reader that does not wait: io.EOF is the end of the segment. A torn line at
@@ -156,7 +156,7 @@ func (r *eventReader) nextOf(e *event.Event, last bool) error {
 	switch err := r.next(e); {
 	// After io.EOF torn would read further, and might find that the line was finished meanwhile.
 	case err == io.EOF && len(r.rest()) > 0 && !(last && r.packed == nil):
-		return r.damage(r.at, "the segment ends in the middle of a line, and there is a later one")
+		return r.damage(r.at, SegmentCut, "the segment ends in the middle of a line, and there is a later one")
 	case err != nil && err != io.EOF && last && r.torn():
 		return io.EOF
 	default:
@@ -165,25 +165,26 @@ func (r *eventReader) nextOf(e *event.Event, last bool) error {
 }
 
 // problem describes what is wrong with a line.
-func (r *eventReader) problem(line []byte) string {
+func (r *eventReader) problem(line []byte) (Code, string) {
 	e, err := event.Parse(line)
-	if err != nil || !jsonscan.Valid(line) {
-		if jsonscan.Valid(line) {
-			return err.Error()
-		}
-		return "it is not JSON"
-	}
-	if e.Seq == 0 {
-		return "its seq is 0, and the first is 1"
-	}
-	if r.seq != 0 && e.Seq != r.seq+1 {
-		return fmt.Sprintf("it is event %d instead of event %d", e.Seq, r.seq+1)
+	wrong, _ := errors.AsType[*event.DecodeError](err)
+	switch {
+	case !jsonscan.Valid(line):
+		return NotJSON, notJSON
+	case wrong != nil:
+		return Code(wrong.Code), err.Error()
+	case e.Seq == 0:
+		return SeqIsZero, "its seq is 0, and the first is 1"
+	case r.seq != 0 && e.Seq != r.seq+1:
+		return WrongSeq, fmt.Sprintf("it is event %d instead of event %d", e.Seq, r.seq+1)
 	}
 	if _, ok := frame.CRC(line); !ok {
-		return "it has no checksum"
+		return NoChecksum, "it has no checksum"
 	}
-	return "its checksum does not match: this line or the line before was changed"
+	return WrongChecksum, "its checksum does not match: this line or the line before was changed"
 }
+
+const notJSON = "it is not JSON"
 
 // torn reports whether the bytes read so far end in a torn line, which is not damage. A torn line
 // has no newline, or is the last line and not JSON, or lacks a part that never reached the disk.
@@ -226,13 +227,13 @@ func hasLostBlock(line []byte, offset int64) bool {
 	return (from == 0 || (offset+int64(from))%diskBlock == 0) && (offset+int64(to))%diskBlock == 0
 }
 
-func (r *eventReader) damage(offset int64, problem string) error {
-	return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Problem: problem}
+func (r *eventReader) damage(offset int64, code Code, problem string) error {
+	return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Code: code, Problem: problem}
 }
 
 func (r *eventReader) failed(offset int64, err error) error {
 	if c, ok := errors.AsType[*unpackError](err); ok {
-		return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Problem: "it cannot be decompressed: " + c.Error()}
+		return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Code: WrongCompression, Problem: "it cannot be decompressed: " + c.Error()}
 	}
 	return fmt.Errorf("read segment %s: %w", r.segment, err)
 }
