@@ -118,8 +118,9 @@ type eventReader struct {
 	*lineReader
 	segment string
 	verify  bool
-	crc     uint32    // of the last line
-	seq     event.Seq // of the last event; 0 before the first
+	json    *jsonscan.Document // if set, each line is parsed; others rely on its checksum
+	crc     uint32             // of the last line
+	seq     event.Seq          // of the last event; 0 before the first
 }
 
 // next reads one event into e. A *CorruptError leaves the line unread.
@@ -140,7 +141,7 @@ func (r *eventReader) next(e *event.Event) error {
 	}
 	if carried {
 		*e, err = event.Parse(line)
-		if err == nil && (e.Seq == r.seq+1 || r.seq == 0 && e.Seq > 0) {
+		if err == nil && (e.Seq == r.seq+1 || r.seq == 0 && e.Seq > 0) && r.isJSON(line) {
 			r.crc, r.seq = crc, e.Seq
 			return nil
 		}
@@ -170,7 +171,7 @@ func (r *eventReader) problem(line []byte) (Code, string) {
 	wrong, _ := errors.AsType[*event.DecodeError](err)
 	switch {
 	case !jsonscan.Valid(line):
-		return NotJSON, notJSON
+		return NotJSON, "it is not JSON"
 	case wrong != nil:
 		return Code(wrong.Code), err.Error()
 	case e.Seq == 0:
@@ -184,10 +185,19 @@ func (r *eventReader) problem(line []byte) (Code, string) {
 	return WrongChecksum, "its checksum does not match: this line or the line before was changed"
 }
 
-const notJSON = "it is not JSON"
+// isJSON reports whether a line is JSON, if that is checked. A Document is faster than Valid, and
+// refuses lines of millions of values.
+func (r *eventReader) isJSON(line []byte) bool {
+	if r.json == nil {
+		return true
+	}
+	_, err := r.json.Read(line)
+	return err == nil || jsonscan.Valid(line)
+}
 
 // torn reports whether the bytes read so far end in a torn line, which is not damage. A torn line
-// has no newline, or is the last line and not JSON, or lacks a part that never reached the disk.
+// has no newline, or is the last line and neither JSON nor right by its checksum, or lacks a part
+// that never reached the disk.
 // Call it for the last segment only, after io.EOF or a *CorruptError.
 func (r *eventReader) torn() bool {
 	line, err := r.lineReader.next()
@@ -195,7 +205,7 @@ func (r *eventReader) torn() bool {
 		return err == io.EOF && r.packed == nil
 	}
 	defer r.back(line)
-	if r.packed != nil || jsonscan.Valid(line) {
+	if _, written := frame.Verify(line, r.crc); written || r.packed != nil || jsonscan.Valid(line) {
 		return false
 	}
 	if hasLostBlock(line, r.at-int64(len(line)+1)) {
@@ -233,7 +243,7 @@ func (r *eventReader) damage(offset int64, code Code, problem string) error {
 
 func (r *eventReader) failed(offset int64, err error) error {
 	if c, ok := errors.AsType[*unpackError](err); ok {
-		return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Code: WrongCompression, Problem: "it cannot be decompressed: " + c.Error()}
+		return r.damage(offset, WrongCompression, "it cannot be decompressed: "+c.Error())
 	}
 	return fmt.Errorf("read segment %s: %w", r.segment, err)
 }

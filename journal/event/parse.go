@@ -62,7 +62,7 @@ func (e *Event) parseOrdered(line []byte) bool {
 		return false
 	}
 	var typ []byte
-	if !p.skip(`,"type":"`) || !p.plain(&typ) || !p.skip(`,"data":`) || p.at >= len(line) {
+	if !p.skip(`,"type":"`) || !p.plain(&typ) || len(typ) == 0 || !p.skip(`,"data":`) || p.at >= len(line) {
 		return false
 	}
 	e.Type = intern(typ)
