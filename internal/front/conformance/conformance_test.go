@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,7 +92,7 @@ func TestBadProgramsFailTheirCases(t *testing.T) {
 		{`echo '{"unsupported":"zstd"}'`, "entries is missing", plenty},
 	} {
 		r, err := score(t, conformance.Options{Command: []string{"sh", "-c", c.script}, Only: "registry/gone", Limit: c.limit})
-		if r.Wrong != 1 || r.Cases[0].Problem != c.problem || err != cli.Exit(1) {
+		if r.Wrong != 1 || r.Cases[0].Problem != c.problem || !errors.Is(err, cli.Exit(1)) {
 			t.Errorf("%s: %+v, %v", c.script, r, err)
 		}
 	}
