@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without cgo: a static program runs anywhere, and starts in three quarters of the time.
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
-FOLDERS  := $(wildcard bench client cmd inbox internal journal pool projector registry render tools)
+FOLDERS  := $(wildcard bench client cmd conformance inbox internal journal pool projector registry render tools)
 SEEDS    ?= 1000
 FIRST    ?= 1
 SEQUENCES ?= 2000

@@ -32,6 +32,7 @@ type Item struct {
 type Reject struct {
 	Name   string // of the file, any bytes but a slash; one of the agent's after from-agent/
 	Reason string // one line, for a person
+	Code   string // for programs: docs/reference/format.md has them
 }
 
 // Box is the runner's side of an inbox. It keeps nothing open. The files are the state. Only files
@@ -130,8 +131,8 @@ func (i Item) sharesID(other Item) bool {
 
 // isAbsent reports whether a part is not there, or is no folder, such as a link to one.
 func isAbsent(err error) bool {
-	_, wrong := errors.AsType[*safefile.Error](err)
-	return wrong || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+	_, unsafe := errors.AsType[*safefile.Error](err)
+	return unsafe || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
 func (b *Box) pending(limit int) ([]Item, error) {
@@ -151,7 +152,7 @@ func (b *Box) pending(limit int) ([]Item, error) {
 		case errors.Is(err, fs.ErrNotExist): // withdrawn since the folder was read
 		case errors.Is(err, errUnfinished):
 		case errors.Is(err, errRefused):
-			items = append(items, Item{Reject: &Reject{Name: f.name, Reason: reason(err)}})
+			items = append(items, Item{Reject: &Reject{Name: f.name, Reason: reason(err), Code: codeOf(err)}})
 		case err != nil:
 			return items, fmt.Errorf("claim command: %w", err)
 		default:
@@ -293,7 +294,8 @@ func reason(err error) string {
 // file's new name.
 func (b *Box) claim(d *dir, f *file) (Command, error) {
 	if !f.isCommand() {
-		return Command{}, refuse("its name is neither <id>%s with the id a ULID in upper case, nor <kind>%s", droppedSuffix, droppedSuffix)
+		return Command{}, refuse("%w", wrong("command-name", "its name is neither <id>%s with the id a ULID in upper case, nor <kind>%s",
+			droppedSuffix, droppedSuffix))
 	}
 	content, info, err := d.read(f.name)
 	if err != nil {
@@ -307,7 +309,7 @@ func (b *Box) claim(d *dir, f *file) (Command, error) {
 		return Command{}, refuse("%w", err)
 	}
 	if b.agent == nil && !c.Kind.IsAgents() {
-		return Command{}, refuse("%s is up to a person: an agent may ask, wait and be blocked", c.Kind)
+		return Command{}, refuse("%w", wrong("agent-may-not", "%s is up to a person: an agent may ask, wait and be blocked", c.Kind))
 	}
 	if f.claimed {
 		return c, nil
@@ -364,7 +366,7 @@ func moveFile(d openBox, f *file, newName string) error {
 	case err == nil:
 		f.name = newName
 	case errors.Is(err, fs.ErrExist):
-		return refuse("a command with this id is being handled")
+		return refuse("%w", wrong("command-twice", "a command with this id is being handled"))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return refuse("it cannot be claimed: %w", err)
 	}
@@ -392,8 +394,11 @@ func (d *dir) read(name string) ([]byte, fs.FileInfo, error) {
 // unreadable refuses a file whose reading fails for a cause of its own. Other errors are the
 // folder's.
 func unreadable(err error) error {
-	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
-		return refuse("it %s", wrong.Reason())
+	if problem, ok := errors.AsType[*safefile.Error](err); ok {
+		if problem.Problem == safefile.TooLarge {
+			return refuse("it %w", wrong("command-size", "%s", problem.Reason()))
+		}
+		return refuse("it %s", problem.Reason())
 	}
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EIO) {
 		return refuse("it cannot be read: %w", err)

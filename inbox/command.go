@@ -108,17 +108,17 @@ type wire struct {
 func (c Command) Check() error {
 	switch {
 	case !slices.Contains(event.CommandKinds, c.Kind):
-		return fmt.Errorf("unknown kind %.40q", c.Kind)
+		return wrong("kind-unknown", "unknown kind %.40q", c.Kind)
 	case (c.Kind.IsMessage() || c.Kind == Ask) && strings.TrimSpace(c.Text) == "":
-		return fmt.Errorf("%s without text", c.Kind)
+		return wrong("text-missing", "%s without text", c.Kind)
 	case c.Kind == Set && c.Key == "":
-		return errors.New("set without key")
+		return wrong("key-missing", "set without key")
 	case c.Kind == Ask:
 		return c.checkAsk()
 	case c.Kind == Answer:
 		return c.checkAnswer()
 	case c.Kind == Fence && (c.Host == "" || len(c.Host) > maxHost || c.Epoch < 2):
-		return fmt.Errorf("fence without a host, or without an epoch above 1")
+		return wrong("fence-incomplete", "fence without a host, or without an epoch above 1")
 	}
 	return nil
 }
@@ -126,16 +126,16 @@ func (c Command) Check() error {
 func (c Command) checkAsk() error {
 	switch {
 	case len(c.Text) > MaxQuestion:
-		return fmt.Errorf("the question has %d bytes: at most %d are possible", len(c.Text), MaxQuestion)
+		return wrong("question-size", "the question has %d bytes: at most %d are possible", len(c.Text), MaxQuestion)
 	case len(c.Choices) > MaxChoices:
-		return fmt.Errorf("the question has %d choices: at most %d are possible", len(c.Choices), MaxChoices)
+		return wrong("choices-count", "the question has %d choices: at most %d are possible", len(c.Choices), MaxChoices)
 	}
 	for _, choice := range c.Choices {
 		switch {
 		case strings.TrimSpace(choice) == "":
-			return errors.New("a choice of the question is empty")
+			return wrong("choice-empty", "a choice of the question is empty")
 		case len(choice) > MaxChoice:
-			return fmt.Errorf("a choice of the question has %d bytes: at most %d are possible", len(choice), MaxChoice)
+			return wrong("choice-size", "a choice of the question has %d bytes: at most %d are possible", len(choice), MaxChoice)
 		}
 	}
 	return nil
@@ -144,9 +144,9 @@ func (c Command) checkAsk() error {
 func (c Command) checkAnswer() error {
 	switch {
 	case c.Question < 1:
-		return errors.New("answer without the number of its question")
+		return wrong("question-missing", "answer without the number of its question")
 	case len(c.Text) > MaxAnswer:
-		return fmt.Errorf("the answer has %d bytes: at most %d are possible", len(c.Text), MaxAnswer)
+		return wrong("answer-size", "the answer has %d bytes: at most %d are possible", len(c.Text), MaxAnswer)
 	}
 	return nil
 }
@@ -171,8 +171,8 @@ func encode(c Command) ([]byte, error) {
 }
 
 var (
-	errNotUTF8  = errors.New("not valid UTF-8")
-	errTooLarge = fmt.Errorf("larger than %d bytes", MaxSize)
+	errNotUTF8  = wrong("command-utf8", "not valid UTF-8")
+	errTooLarge = wrong("command-size", "larger than %d bytes", MaxSize)
 )
 
 // decode reads a command's file. Its errors are reasons for a person to read. If the name has the
@@ -190,22 +190,43 @@ func decode(f file, b []byte) (Command, error) {
 		if b = bytes.TrimSpace(b); len(b) == 0 {
 			b = []byte("{}")
 		} else if b[0] != '{' {
-			return Command{}, errors.New("not a command: not a JSON object")
+			return Command{}, wrong("command-json", "not a command: not a JSON object")
 		}
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
-		return Command{}, fmt.Errorf("not a command: %w", err)
+		return Command{}, wrong("command-json", "not a command: %w", err)
 	}
 	switch {
 	case w.V != version:
-		return Command{}, fmt.Errorf("version %d: this ralph reads version %d", w.V, version)
+		return Command{}, wrong("command-version", "version %d: this ralph reads version %d", w.V, version)
 	case w.ID != id:
-		return Command{}, fmt.Errorf("its id %.40q is not its file's name", w.ID)
+		return Command{}, wrong("command-id", "its id %.40q is not its file's name", w.ID)
 	case f.kind != "" && w.Kind != f.kind:
-		return Command{}, fmt.Errorf("its kind %.40q is not its file's name", w.Kind)
+		return Command{}, wrong("command-kind", "its kind %.40q is not its file's name", w.Kind)
 	}
 	w.ID = f.id
 	return w.Command, w.Check()
+}
+
+// wrongError is why a file is not a command.
+type wrongError struct {
+	error
+	code string // in docs/reference/format.md
+}
+
+func (e *wrongError) Unwrap() error { return e.error }
+
+func wrong(code, format string, args ...any) error {
+	return &wrongError{fmt.Errorf(format, args...), code}
+}
+
+// codeOf returns the code of the error of a file that is refused. One without a code of its own is
+// about the file as such: it is a folder, or cannot be read or renamed.
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*wrongError](err); ok {
+		return e.code
+	}
+	return "command-file"
 }
 
 // canonicalID reports whether s is a ULID in upper case, as it must be for names to sort by time

@@ -16,8 +16,42 @@ type CorruptError struct {
 	Segment string
 	Line    int
 	Offset  int64
+	Code    Code // for programs
 	Problem string
 }
+
+// Code names a kind of damage. docs/reference/format.md has the requirement that each belongs to.
+// Of several faults of one line, the first in this order counts.
+type Code string
+
+// The codes of damage.
+const (
+	NotJSON       Code = "not-json"
+	NotObject     Code = "not-object"
+	WrongVersion  Code = "version"
+	WrongEnvelope Code = "envelope"
+	SeqIsZero     Code = "seq-zero"
+	WrongSeq      Code = "seq"
+	NoChecksum    Code = "no-checksum"
+	WrongChecksum Code = "checksum"
+	AfterSeal     Code = "after-seal"
+	WrongOpening  Code = "opening"
+	BadSeal       Code = "seal"
+	SealCounts    Code = "seal-counts"
+	SealHash      Code = "seal-hash"
+	PrevName      Code = "prev-name"
+	PrevHash      Code = "prev-hash"
+	BlobMissing   Code = "blob-missing"
+	BlobChanged   Code = "blob-changed"
+
+	// Of segments.
+	NoSegment        Code = "no-segment"
+	SameOrdinal      Code = "same-ordinal"
+	SegmentMissing   Code = "segment-missing"
+	SegmentEmpty     Code = "segment-empty"
+	SegmentCut       Code = "segment-cut"
+	WrongCompression Code = "compression"
+)
 
 func (e *CorruptError) Error() string {
 	var b strings.Builder
@@ -56,6 +90,17 @@ var ErrBusy = errors.New("another process has the journal open for writing")
 
 // ErrNoSegment is the error of [Verify] on a journal that has no segment.
 var ErrNoSegment = errors.New("the journal has no segment: its files were removed, or the loop never began")
+
+// CodeOf returns the code of an error of this package; empty for one that is not about damage.
+func CodeOf(err error) Code {
+	if damage, ok := errors.AsType[*CorruptError](err); ok {
+		return damage.Code
+	}
+	if errors.Is(err, ErrNoSegment) {
+		return NoSegment
+	}
+	return ""
+}
 
 // RangeError reports that the journal does not contain an event, or no longer contains it. First
 // and Last are the numbers of the events that it contains; both are 0 in an empty journal.

@@ -200,7 +200,7 @@ func (f *follower) checkCut() error {
 	}
 	size, err := f.current.file.Size()
 	if err == nil && size < f.at.Offset {
-		return f.current.damage(size, fmt.Sprintf("it was cut to %d bytes, and had %d", size, f.at.Offset))
+		return f.current.damage(size, SegmentCut, fmt.Sprintf("it was cut to %d bytes, and had %d", size, f.at.Offset))
 	}
 	return err
 }

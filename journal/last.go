@@ -56,7 +56,7 @@ func (s *source) last(list []SegmentInfo, n int) ([]event.Event, Position, error
 			end = at
 		} else if oldest := found[len(found)-1].Seq; at.Seq+1 != oldest {
 			slices.Reverse(found)
-			return found, end, &CorruptError{Segment: list[i].Name,
+			return found, end, &CorruptError{Segment: list[i].Name, Code: WrongSeq,
 				Problem: fmt.Sprintf("it ends with event %d and the next segment begins with event %d", at.Seq, oldest)}
 		}
 		slices.Reverse(part)
@@ -148,7 +148,7 @@ func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Po
 				return nil, Position{}, nil
 			}
 			if crc, ok = frame.CRC(line); !ok {
-				return nil, Position{}, seg.damage(start, "it has no checksum")
+				return nil, Position{}, seg.damage(start, NoChecksum, "it has no checksum")
 			}
 		}
 		seg.crc = crc

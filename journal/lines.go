@@ -118,8 +118,9 @@ type eventReader struct {
 	*lineReader
 	segment string
 	verify  bool
-	crc     uint32    // of the last line
-	seq     event.Seq // of the last event; 0 before the first
+	json    *jsonscan.Document // if set, each line is parsed; others rely on its checksum
+	crc     uint32             // of the last line
+	seq     event.Seq          // of the last event; 0 before the first
 }
 
 // next reads one event into e. A *CorruptError leaves the line unread.
@@ -140,14 +141,14 @@ func (r *eventReader) next(e *event.Event) error {
 	}
 	if carried {
 		*e, err = event.Parse(line)
-		if err == nil && (e.Seq == r.seq+1 || r.seq == 0 && e.Seq > 0) {
+		if err == nil && (e.Seq == r.seq+1 || r.seq == 0 && e.Seq > 0) && r.isJSON(line) {
 			r.crc, r.seq = crc, e.Seq
 			return nil
 		}
 	}
-	problem := r.problem(line)
+	code, problem := r.problem(line)
 	r.back(line)
-	return r.damage(start, problem)
+	return r.damage(start, code, problem)
 }
 
 // nextOf is next for a reader that does not wait: io.EOF is the end of the segment. A torn line at
@@ -156,7 +157,7 @@ func (r *eventReader) nextOf(e *event.Event, last bool) error {
 	switch err := r.next(e); {
 	// After io.EOF torn would read further, and might find that the line was finished meanwhile.
 	case err == io.EOF && len(r.rest()) > 0 && !(last && r.packed == nil):
-		return r.damage(r.at, "the segment ends in the middle of a line, and there is a later one")
+		return r.damage(r.at, SegmentCut, "the segment ends in the middle of a line, and there is a later one")
 	case err != nil && err != io.EOF && last && r.torn():
 		return io.EOF
 	default:
@@ -165,28 +166,38 @@ func (r *eventReader) nextOf(e *event.Event, last bool) error {
 }
 
 // problem describes what is wrong with a line.
-func (r *eventReader) problem(line []byte) string {
+func (r *eventReader) problem(line []byte) (Code, string) {
 	e, err := event.Parse(line)
-	if err != nil || !jsonscan.Valid(line) {
-		if jsonscan.Valid(line) {
-			return err.Error()
-		}
-		return "it is not JSON"
-	}
-	if e.Seq == 0 {
-		return "its seq is 0, and the first is 1"
-	}
-	if r.seq != 0 && e.Seq != r.seq+1 {
-		return fmt.Sprintf("it is event %d instead of event %d", e.Seq, r.seq+1)
+	wrong, _ := errors.AsType[*event.DecodeError](err)
+	switch {
+	case !jsonscan.Valid(line):
+		return NotJSON, "it is not JSON"
+	case wrong != nil:
+		return Code(wrong.Code), err.Error()
+	case e.Seq == 0:
+		return SeqIsZero, "its seq is 0, and the first is 1"
+	case r.seq != 0 && e.Seq != r.seq+1:
+		return WrongSeq, fmt.Sprintf("it is event %d instead of event %d", e.Seq, r.seq+1)
 	}
 	if _, ok := frame.CRC(line); !ok {
-		return "it has no checksum"
+		return NoChecksum, "it has no checksum"
 	}
-	return "its checksum does not match: this line or the line before was changed"
+	return WrongChecksum, "its checksum does not match: this line or the line before was changed"
+}
+
+// isJSON reports whether a line is JSON, if that is checked. A Document is faster than Valid, and
+// refuses lines of millions of values.
+func (r *eventReader) isJSON(line []byte) bool {
+	if r.json == nil {
+		return true
+	}
+	_, err := r.json.Read(line)
+	return err == nil || jsonscan.Valid(line)
 }
 
 // torn reports whether the bytes read so far end in a torn line, which is not damage. A torn line
-// has no newline, or is the last line and not JSON, or lacks a part that never reached the disk.
+// has no newline, or is the last line and neither JSON nor right by its checksum, or lacks a part
+// that never reached the disk.
 // Call it for the last segment only, after io.EOF or a *CorruptError.
 func (r *eventReader) torn() bool {
 	line, err := r.lineReader.next()
@@ -194,7 +205,7 @@ func (r *eventReader) torn() bool {
 		return err == io.EOF && r.packed == nil
 	}
 	defer r.back(line)
-	if r.packed != nil || jsonscan.Valid(line) {
+	if _, written := frame.Verify(line, r.crc); written || r.packed != nil || jsonscan.Valid(line) {
 		return false
 	}
 	if hasLostBlock(line, r.at-int64(len(line)+1)) {
@@ -226,13 +237,13 @@ func hasLostBlock(line []byte, offset int64) bool {
 	return (from == 0 || (offset+int64(from))%diskBlock == 0) && (offset+int64(to))%diskBlock == 0
 }
 
-func (r *eventReader) damage(offset int64, problem string) error {
-	return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Problem: problem}
+func (r *eventReader) damage(offset int64, code Code, problem string) error {
+	return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Code: code, Problem: problem}
 }
 
 func (r *eventReader) failed(offset int64, err error) error {
 	if c, ok := errors.AsType[*unpackError](err); ok {
-		return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Problem: "it cannot be decompressed: " + c.Error()}
+		return r.damage(offset, WrongCompression, "it cannot be decompressed: "+c.Error())
 	}
 	return fmt.Errorf("read segment %s: %w", r.segment, err)
 }

@@ -210,13 +210,13 @@ func (w *walk) enterNext(list []SegmentInfo) error {
 // segments are dropped, so a hole is damage unless everything before it is gone as well.
 func (w *walk) follows(list []SegmentInfo, i int) error {
 	if w.current.base == 0 && w.current.count == 0 {
-		return w.current.damage(0, "it has no complete line, and there is a later segment")
+		return w.current.damage(0, SegmentEmpty, "it has no complete line, and there is a later segment")
 	}
 	if list[i].Ordinal == w.info.Ordinal+1 {
 		return nil
 	}
 	if i > 0 {
-		return &CorruptError{Segment: list[i].Name, Problem: fmt.Sprintf("segment %06d before it is missing", list[i].Ordinal-1)}
+		return &CorruptError{Segment: list[i].Name, Code: SegmentMissing, Problem: fmt.Sprintf("segment %06d before it is missing", list[i].Ordinal-1)}
 	}
 	first, err := w.src.firstSeq(list[0])
 	if err != nil {

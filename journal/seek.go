@@ -63,7 +63,7 @@ func (s *source) firstEvent(info SegmentInfo) (e event.Event, err error) {
 	seg := &eventReader{lineReader: l, segment: info.Name}
 	err = seg.next(&e)
 	if err == io.EOF {
-		err = seg.damage(0, "it has no complete line")
+		err = seg.damage(0, SegmentEmpty, "it has no complete line")
 	}
 	return e, err
 }
@@ -116,7 +116,7 @@ func (s *source) seekIn(info SegmentInfo, seq event.Seq) (Position, error) {
 		}
 		if e.Seq >= seq {
 			// seq jumped over it, which only the first line read can do.
-			return Position{}, seg.damage(start.Offset, fmt.Sprintf("it is event %d instead of event %d or an earlier one", e.Seq, seq))
+			return Position{}, seg.damage(start.Offset, WrongSeq, fmt.Sprintf("it is event %d instead of event %d or an earlier one", e.Seq, seq))
 		}
 	}
 	return seg.position(), nil

@@ -97,7 +97,7 @@ func listSegments(dir folder, under string) ([]SegmentInfo, error) {
 		case last < 0 || kept[last].Ordinal != s.Ordinal:
 			kept = append(kept, s)
 		case kept[last].Name != s.Name:
-			return nil, &CorruptError{Segment: s.Name, Problem: "another segment has the same ordinal: " + kept[last].Name}
+			return nil, &CorruptError{Segment: s.Name, Code: SameOrdinal, Problem: "another segment has the same ordinal: " + kept[last].Name}
 		}
 	}
 	return kept, nil
@@ -237,7 +237,7 @@ func (s *source) open(info SegmentInfo, at int64) (*lineReader, error) {
 	l.from = z
 	if _, err := io.CopyN(io.Discard, z, at); err != nil {
 		l.Close()
-		return nil, &CorruptError{Segment: info.Name, Offset: at, Problem: "it ends before that offset: " + err.Error()}
+		return nil, &CorruptError{Segment: info.Name, Offset: at, Code: SegmentCut, Problem: "it ends before that offset: " + err.Error()}
 	}
 	return l, nil
 }

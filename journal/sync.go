@@ -138,7 +138,7 @@ func (s *syncer) intact(written int64) error {
 	}
 	size, err := s.target.Size()
 	if err == nil && size < written {
-		err = &CorruptError{Segment: s.segment, Offset: size,
+		err = &CorruptError{Segment: s.segment, Offset: size, Code: SegmentCut,
 			Problem: fmt.Sprintf("it was cut to %d bytes while it was being written, and had %d", size, written)}
 	}
 	return err

@@ -29,11 +29,11 @@ type SegmentReport struct {
 	Problem error  // nil if everything is as it was written
 }
 
-// Verify reads a complete journal and compares everything that is written twice: the checksum of
-// each line, the order of events, the count and hash in each seal, the name and hash of each
-// segment in the next one, and the blobs that events refer to. src is the same as for [Read]; blobs
-// are checked if src is the folder of a loop. report, which may be nil, is called with each segment
-// in order.
+// Verify reads a complete journal, parses each line as JSON, and compares everything that is
+// written twice: the checksum of each line, the order of events, the count and hash in each seal,
+// the name and hash of each segment in the next one, and the blobs that events refer to. src is the
+// same as for [Read]; blobs are checked if src is the folder of a loop. report, which may be nil,
+// is called with each segment in order.
 //
 // Verify continues after a damaged segment, so that it finds every damaged one. The error is the
 // first problem; each is a *[CorruptError] unless reading itself failed. A journal without any
@@ -55,7 +55,7 @@ func verify(fsys fileSystem, src string, report func(SegmentReport)) error {
 	if len(list) == 0 {
 		return ErrNoSegment
 	}
-	v := verifier{src: s, blobs: map[string]string{}}
+	v := verifier{src: s, json: jsonscan.NewDocument(), blobs: map[string]Code{}}
 	var first error
 	for i, info := range list {
 		r := v.segment(info, i == len(list)-1)
@@ -71,8 +71,9 @@ func verify(fsys fileSystem, src string, report func(SegmentReport)) error {
 
 type verifier struct {
 	src   *source
+	json  *jsonscan.Document
 	prev  *SegmentReport // nil before the first, and after a damaged one
-	blobs map[string]string
+	blobs map[string]Code
 }
 
 func (v *verifier) segment(info SegmentInfo, last bool) SegmentReport {
@@ -94,7 +95,7 @@ func (v *verifier) read(r *SegmentReport, last bool) error {
 	if stat, err := v.src.dir.Stat(r.path); err == nil {
 		r.Size = stat.Size
 	}
-	seg := &eventReader{lineReader: l, segment: r.Name, verify: true}
+	seg := &eventReader{lineReader: l, segment: r.Name, verify: true, json: v.json}
 	check := newSegmentCheck(seg, r.SegmentInfo)
 	var e event.Event
 	for {
@@ -119,7 +120,7 @@ func (v *verifier) read(r *SegmentReport, last bool) error {
 		r.Torn = size - seg.at
 	}
 	if seg.count == 0 {
-		return seg.damage(0, "it has no complete line")
+		return seg.damage(0, SegmentEmpty, "it has no complete line")
 	}
 	return nil
 }
@@ -128,42 +129,44 @@ func (v *verifier) event(r *SegmentReport, seg *eventReader, e event.Event, offs
 	r.Events, r.LastSeq = seg.count, e.Seq
 	if seg.count == 1 {
 		r.FirstSeq = e.Seq
-		if problem := v.opening(r, e); problem != "" {
-			return seg.damage(offset, problem)
+		if code, problem := v.opening(r, e); problem != "" {
+			return seg.damage(offset, code, problem)
 		}
 	}
 	for _, name := range blobsOf(e) {
 		r.Blobs++
-		problem, err := v.blob(name)
-		if err != nil {
+		code, err := v.blob(name)
+		switch {
+		case err != nil:
 			return err
-		}
-		if problem != "" {
-			return seg.damage(offset, "its blob "+name+" "+problem)
+		case code == BlobMissing:
+			return seg.damage(offset, code, "its blob "+name+" is missing")
+		case code != "":
+			return seg.damage(offset, code, "its blob "+name+" is not what was written")
 		}
 	}
 	return nil
 }
 
 // opening checks the first line of a segment against the segment before.
-func (v *verifier) opening(r *SegmentReport, e event.Event) string {
+func (v *verifier) opening(r *SegmentReport, e event.Event) (Code, string) {
 	opened, err := event.As[event.SegmentOpened](e)
 	p := v.prev
 	switch {
 	case err != nil:
-		return err.Error()
+		return WrongOpening, err.Error()
 	case p == nil:
-		return ""
+		return "", ""
 	case p.Ordinal != r.Ordinal-1:
-		return fmt.Sprintf("segment %06d before it is missing", r.Ordinal-1)
+		return SegmentMissing, fmt.Sprintf("segment %06d before it is missing", r.Ordinal-1)
 	case opened.Prev == nil || opened.Prev.Name != p.Name:
-		return "it does not name the segment before it, " + p.Name
+		return PrevName, "it does not name the segment before it, " + p.Name
 	case opened.Prev.SHA256 != p.SHA256 || opened.Prev.Sealed != p.Sealed:
-		return "the segment before it is not the one that it follows: its SHA-256 or its seal differs"
+		return PrevHash, "the segment before it is not the one that it follows: its SHA-256 or its seal differs"
 	case e.Seq != p.LastSeq+1:
-		return fmt.Sprintf("it is event %d instead of event %d", e.Seq, p.LastSeq+1)
+		return WrongSeq, fmt.Sprintf("it is event %d instead of event %d", e.Seq, p.LastSeq+1)
 	}
-	return ""
+	return "", ""
 }
 
 // segmentCheck reads the events of one segment, and checks the line that opens it and its seal.
@@ -187,12 +190,12 @@ func (c *segmentCheck) next(e *event.Event, last bool) error {
 		return err
 	}
 	if c.sealed {
-		return c.damage(offset, "it follows the seal")
+		return c.damage(offset, AfterSeal, "it follows the seal")
 	}
 	if c.count == 1 {
 		opened, err := event.As[event.SegmentOpened](*e)
 		if err != nil || opened.Ordinal != c.info.Ordinal || opened.Iteration != c.info.Iteration {
-			return c.damage(offset, "it does not open a segment of this name")
+			return c.damage(offset, WrongOpening, "it does not open a segment of this name")
 		}
 	}
 	if e.Type != event.TypeSegmentSealed {
@@ -204,33 +207,33 @@ func (c *segmentCheck) next(e *event.Event, last bool) error {
 	sealed, err := event.As[event.SegmentSealed](*e)
 	switch {
 	case err != nil:
-		return c.damage(offset, err.Error())
+		return c.damage(offset, BadSeal, err.Error())
 	case sealed.Bytes != offset || sealed.Events != c.count-1:
-		return c.damage(offset, fmt.Sprintf("the seal is for %d events in %d bytes, and there are %d in %d",
+		return c.damage(offset, SealCounts, fmt.Sprintf("the seal is for %d events in %d bytes, and there are %d in %d",
 			sealed.Events, sealed.Bytes, c.count-1, offset))
 	case sealed.SHA256 != c.sha256():
-		return c.damage(offset, "the seal has another SHA-256")
+		return c.damage(offset, SealHash, "the seal has another SHA-256")
 	}
 	return nil
 }
 
 // blob checks one blob, once.
-func (v *verifier) blob(name string) (problem string, err error) {
+func (v *verifier) blob(name string) (code Code, err error) {
 	if v.src.blobs == "" {
 		return "", nil
 	}
-	if problem, known := v.blobs[name]; known {
-		return problem, nil
+	if code, known := v.blobs[name]; known {
+		return code, nil
 	}
-	problem, err = v.src.checkBlob(name)
-	v.blobs[name] = problem
-	return problem, err
+	code, err = v.src.checkBlob(name)
+	v.blobs[name] = code
+	return code, err
 }
 
-func (s *source) checkBlob(name string) (string, error) {
+func (s *source) checkBlob(name string) (Code, error) {
 	f, err := s.dir.Open(s.blobs + "/" + name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "is missing", nil
+		return BlobMissing, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("open blob: %w", err)
@@ -241,7 +244,7 @@ func (s *source) checkBlob(name string) (string, error) {
 		return "", fmt.Errorf("read blob: %w", err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != name {
-		return "is not what was written", nil
+		return BlobChanged, nil
 	}
 	return "", nil
 }

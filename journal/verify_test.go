@@ -31,6 +31,9 @@ func TestDamageNamesItsLine(t *testing.T) {
 		"a seal for other lines": {
 			map[string][]byte{first: rechecked(bytes.Replace(sealed, []byte(`"events":3`), []byte(`"events":4`), 1))}, first, 4, len(sealed) - len(lines[3]),
 		},
+		"a line with its checksum that is not JSON": {
+			map[string][]byte{first: rechecked(bytes.Replace(sealed, []byte(`"data":{`), []byte(`"data":[`), 1))}, first, 1, 0,
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			disk := newDisk(1)

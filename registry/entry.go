@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
@@ -39,6 +40,7 @@ type Entry struct {
 // EntryError is a file in the registry that cannot be read as an entry. It stays where it is.
 type EntryError struct {
 	File string // its name in the registry folder
+	Code string // for programs: docs/reference/format.md has them
 	Err  error
 }
 
@@ -62,16 +64,20 @@ func ReadEntry(path string) (Entry, error) {
 }
 
 // decodeEntry reads an entry and checks that it belongs in its file: a copied or renamed one is
-// refused.
+// refused. The error is an *[EntryError].
 func decodeEntry(text []byte, file string) (e Entry, err error) {
+	wrong := func(code string, err error) (Entry, error) { return Entry{}, &EntryError{file, code, err} }
 	if err := json.Unmarshal(text, &e); err != nil {
-		return Entry{}, err
+		return wrong("entry-json", err)
 	}
 	if err := e.Check(); err != nil {
-		return Entry{}, err
+		if _, ok := errors.AsType[*NameError](err); ok {
+			return wrong("entry-name", err)
+		}
+		return wrong("entry-folder", err)
 	}
 	if e.File() != file {
-		return Entry{}, fmt.Errorf("its content belongs in %s", e.File())
+		return wrong("entry-file", fmt.Errorf("its content belongs in %s", e.File()))
 	}
 	return e, nil
 }

@@ -98,7 +98,10 @@ func survey(root *os.Root, file string, keep func(Entry) bool) *Status {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		s.Err = &EntryError{File: file, Err: err}
+		s.Err = err
+		if _, ok := errors.AsType[*EntryError](err); !ok {
+			s.Err = &EntryError{file, "entry-unreadable", err}
+		}
 		return s
 	case keep != nil && !keep(entry):
 		return nil

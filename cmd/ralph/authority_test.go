@@ -10,7 +10,7 @@ import (
 // drop a command, which the loop's runner judges.
 var free = []string{
 	"attach", "steer", "follow-up", "withdraw", "answer", "pause", "resume", "wait", "blocked", "ask", "set", "list", "diff", "blame", "web", "mcp", "status",
-	"why", "report", "logs", "replay", "journal verify", "journal rebuild", "journal export", "journal redecode", "doctor",
+	"why", "report", "logs", "replay", "journal verify", "journal rebuild", "journal export", "journal redecode", "journal conformance", "doctor",
 	"rehearse", "hook post-tool-use", "hook pre-tool-use", "hook session-start", "hook stop", "hook user-prompt-submit", "session start", "session cancel", "session status", "notify", "service status", "every list", "every next", "plugin show", "guard", "completion", "man",
 	"version", "help", "complete", "fleet-agent", "inside", "runner",
 }

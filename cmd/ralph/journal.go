@@ -13,6 +13,8 @@ type journalVerb struct {
 	Export journalExportVerb `cmd:"" help:"Write the events for other programs: JSON lines or a trace."`
 
 	Redecode journalRedecodeVerb `cmd:"" help:"Decode the agent's own lines again, and show which give other events today."`
+
+	journalFeatures
 }
 
 // journalPlace names a journal.

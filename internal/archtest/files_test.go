@@ -60,6 +60,7 @@ var removes = regexp.MustCompile(`\.RemoveAll\(|"worktree", "remove"|"update-ref
 // would be lost, and keeps what is there.
 var removers = map[string]string{
 	"internal/effect/keep/":                  "what it has kept, or what FindLosses has named before",
+	"internal/front/conformance/":            "the folder of its copies of the corpus",
 	"internal/verb/cleaning/cleaning.go":     "a loop's folder, after a person was shown what is lost with it",
 	"internal/verb/forking/forking.go":       "the journal of a fork that did not come about",
 	"internal/verb/launch/cleanup.go":        "what a start that failed has made",

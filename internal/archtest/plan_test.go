@@ -39,7 +39,7 @@ var layers = []layer{
 	{"agent", []string{"internal/agent/..."}, "ground",
 		"a session with an agent; one folder for each dialect",
 		"an agent reports what happened; the core decides what follows"},
-	{"files", []string{"journal", "inbox", "registry"}, "ground",
+	{"files", []string{"journal", "inbox", "registry", "conformance"}, "ground",
 		"public: the files that are the only output and the only input of a loop",
 		"they store lines and know nothing of what these add up to, so that every version reads every journal"},
 	{"ground", []string{"internal/ground/...", "journal/event", "plugin"}, "",
@@ -61,14 +61,13 @@ var shared = []string{"internal/front/attach", "internal/front/cli", "internal/f
 
 // atRoot are the folders of the packages that other programs may build on, and the folder of all
 // others. plugin is there since agents find it there in the repository.
-var atRoot = []string{"client", "cmd", "inbox", "internal", "journal", "plugin", "projector", "registry", "render"}
+var atRoot = []string{"client", "cmd", "conformance", "inbox", "internal", "journal", "plugin", "projector", "registry", "render"}
 
 const whyRoot = "the packages at the root are the file protocol and what builds on it, and a promise to other programs; everything that runs a loop is under internal/"
 
-// besideRoot are the folders at the root without a package of this module; pool and
-// bench/loop are of their own.
-// Folders that begin with a dot are not checked.
-var besideRoot = []string{"bench", "docs", "pool", "tools", "bin", "dist", "node_modules", "ralph"}
+// besideRoot are the folders at the root without a package of this module; pool and bench/loop are
+// modules of their own. Folders that begin with a dot are not checked.
+var besideRoot = []string{"bench", "contrib", "docs", "pool", "tools", "bin", "dist", "node_modules", "ralph"}
 
 // pure says which files of a package must not reach the outside world.
 var pure = map[string]struct {

@@ -25,7 +25,8 @@ type Event struct {
 
 // DecodeError reports why a line or a payload cannot be read.
 type DecodeError struct {
-	Type    Type // empty for the envelope
+	Type    Type   // empty for the envelope
+	Code    string // of an envelope, for programs: not-object, version or envelope
 	Problem string
 }
 
@@ -61,7 +62,7 @@ func (e *Event) parseOrdered(line []byte) bool {
 		return false
 	}
 	var typ []byte
-	if !p.skip(`,"type":"`) || !p.plain(&typ) || !p.skip(`,"data":`) || p.at >= len(line) {
+	if !p.skip(`,"type":"`) || !p.plain(&typ) || len(typ) == 0 || !p.skip(`,"data":`) || p.at >= len(line) {
 		return false
 	}
 	e.Type = intern(typ)
@@ -74,7 +75,7 @@ func (e *Event) parseOrdered(line []byte) bool {
 func parseAny(line []byte) (Event, error) {
 	e := Event{line: line}
 	if !jsonscan.Valid(line) || line[0] != '{' {
-		return e, &DecodeError{Problem: "not a JSON object"}
+		return e, &DecodeError{Code: "not-object", Problem: "not a JSON object"}
 	}
 	seen := 0
 	cur := jsonscan.Object(line)
@@ -89,7 +90,7 @@ func parseAny(line []byte) (Event, error) {
 			var v uint64
 			v, good = jsonscan.Uint(value)
 			if good && v != 1 {
-				return e, &DecodeError{Problem: fmt.Sprintf("version %d is not known to this ralph", v)}
+				return e, &DecodeError{Code: "version", Problem: fmt.Sprintf("version %d is not known to this ralph", v)}
 			}
 		case "seq":
 			e.Seq, good = seqOf(value)
@@ -122,11 +123,11 @@ func parseAny(line []byte) (Event, error) {
 			good = true
 		}
 		if !good {
-			return e, &DecodeError{Problem: fmt.Sprintf("the value of %q is not valid", key)}
+			return e, &DecodeError{Code: "envelope", Problem: fmt.Sprintf("the value of %q is not valid", key)}
 		}
 	}
 	if seen < 2 {
-		return e, &DecodeError{Problem: "it has no seq or no type"}
+		return e, &DecodeError{Code: "envelope", Problem: "it has no seq or no type"}
 	}
 	return e, nil
 }

@@ -48,6 +48,8 @@ type segmentVerdict struct {
 	Blobs    int       `json:"blobs,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	Line     int       `json:"line,omitempty"` // of the problem, from 1
+	// Code is that of the problem in docs/reference/format.md.
+	Code journal.Code `json:"code,omitempty"`
 }
 
 // verify reads a journal and reports each segment as soon as it is read.
@@ -59,7 +61,7 @@ func verify(path string, report func(segmentVerdict)) verdict {
 			Size: r.Size, Torn: r.Torn, Sealed: r.Sealed, SHA256: r.SHA256, Blobs: r.Blobs,
 		}
 		if r.Problem != nil {
-			s.Problem = r.Problem.Error()
+			s.Problem, s.Code = r.Problem.Error(), journal.CodeOf(r.Problem)
 			if damage, ok := errors.AsType[*journal.CorruptError](r.Problem); ok {
 				s.Problem, s.Line = damage.Problem, damage.Line
 			}
