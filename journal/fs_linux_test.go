@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Reserved space grows with a segment: a thousand silent loops do not fill a disk. It does not change
-// the length, and none is left after a seal: neither after a rotation nor at the end.
+// Reserved space grows with a segment: a thousand silent loops do not fill a disk. It does not
+// change the length, and none is left after a seal: neither after a rotation nor at the end.
 func TestReservedSpaceIsReleased(t *testing.T) {
 	dir := t.TempDir()
 	w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 0, nil, journal.Options{})

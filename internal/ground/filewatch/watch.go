@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 
@@ -25,11 +26,15 @@ type Watch struct {
 const waiting = 64
 
 // New begins to watch the paths until Close. A link is an error. Paths that are watched together
-// share one of the inotify instances of a user, of which Linux often allows only 128.
+// share one of the inotify instances of a user, of which Linux often allows only 128. Without a
+// path it finds out whether there is one.
 func New(paths ...string) (*Watch, error) {
 	watch, err := fsnotify.NewBufferedWatcher(waiting)
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", paths[0], err)
+	switch {
+	case errors.Is(err, syscall.EMFILE) && runtime.GOOS == "linux":
+		return nil, fmt.Errorf("the limit fs.inotify.max_user_instances, or that of open files, is reached: %w", err)
+	case err != nil:
+		return nil, err
 	}
 	w := &Watch{watch: watch}
 	for _, path := range paths {
@@ -57,7 +62,8 @@ func notLink(path string) error {
 
 // Wait returns the names in the folders that appeared or changed since the last call, as soon as
 // there are any, and none when ctx has ended. The name of a watched path itself is empty. An
-// empty name also reports that changes were lost. [ErrGone] is of any of the paths. The result is valid until the next call.
+// empty name also reports that changes were lost. [ErrGone] is of any of the paths. The result is
+// valid until the next call.
 func (w *Watch) Wait(ctx context.Context) ([]string, error) {
 	w.names = w.names[:0]
 	for len(w.names) == 0 || len(w.watch.Events) > 0 {
