@@ -27,8 +27,8 @@ func smallFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, r
 	return p.command, func() { p.must(syscall.Mount("tmpfs", at, "tmpfs", syscall.MS_REMOUNT, "size=64m")) }
 }
 
-// Where a user's inotify instances are used up, a start says so and names the limit. The loop works,
-// and commands reach it.
+// Where a user's inotify instances are used up, a start says so and names the limit. The loop
+// works, and commands reach it.
 func TestStartWithoutFileEvents(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
