@@ -32,6 +32,10 @@ IMAGE    ?= ralph:latest
 AGENTS   ?=
 # The megabytes of the longest journal of 'make interface'.
 JOURNAL  ?= 1024
+# The loops that 'make scale' runs at once, and the iterations and megabytes of its long journal.
+AT_ONCE    ?= 1000
+ITERATIONS ?= 1000
+HISTORY    ?= 10240
 # The commit that the files are compared with: where the branch left the main one.
 BASE     ?= $(shell git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse HEAD)
 
@@ -47,7 +51,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench floors scale playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -159,6 +163,10 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table; fails if one is below it
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
 	@tools/floors.sh bin/bench.txt
+
+scale: ## AT_ONCE=1000 loops at once, and a loop of ITERATIONS=1000 and HISTORY=10240 MB: what they use (half an hour, Linux; TMPDIR=folder)
+	$(GO) test ./cmd/ralph -run 'TestScale(Loops|History)' -count=1 -v -timeout 120m -args \
+		-scale.loops=$(AT_ONCE) -scale.iterations=$(ITERATIONS) -scale.journal=$(HISTORY)
 
 discover: ## five and a half hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
