@@ -42,8 +42,8 @@ func watchFolders(paths ...string) (folderWatch, error) { return filewatch.New(p
 // Wake-ups come from file system notifications, some 0.1 ms after the rename, and from a poll every
 // 30 s beside them. Where there are no notifications (the limit of watches is reached, the inbox is
 // on a network file system, a poll found what no notification announced), the poll comes every
-// 250 ms; notifications are tried again after 30 s. When the inbox has vanished, every poll sends a
-// wake-up, and Pending then returns the error.
+// 250 ms, and every second once nothing has come for 5 s; notifications are tried again after 30 s.
+// When the inbox has vanished, every poll sends a wake-up, and Pending then returns the error.
 func (b *Box) Watch(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	b.setWake(wake)
@@ -76,9 +76,13 @@ func (b *Box) ring() {
 
 // watcher is one Watch of both parts; its goroutine owns it.
 type watcher struct {
-	box *Box
+	box   *Box
+	empty int // polls without notifications that found nothing, in a row
 	watchSettings
 }
+
+// activePolls is how many polls in a row find nothing until they become rare.
+const activePolls = 20
 
 func (w *watcher) ring() {
 	w.box.mu.Lock()
@@ -175,16 +179,22 @@ func (w *watcher) areInbox(watched []os.FileInfo) bool {
 	return true
 }
 
-// poll polls quickly until it is time to try notifications again.
+// poll polls until it is time to try notifications again: once a second where nothing has come for
+// a while, since a thousand runners may have to poll.
 func (w *watcher) poll(ctx context.Context) {
-	tick := time.NewTicker(w.fast)
-	defer tick.Stop()
-	for range max(1, w.slow/w.fast) {
+	for waited := time.Duration(0); waited < w.slow; {
+		interval := w.fast
+		if w.empty >= activePolls {
+			interval *= 4
+		}
+		waited += interval
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			w.check()
+		case <-time.After(interval):
+		}
+		if w.empty++; w.check() {
+			w.empty = 0
 		}
 	}
 }

@@ -9,6 +9,11 @@ import (
 // A user often has 128 inotify instances for all programs. A runner takes one of them, and is woken
 // by both parts of its inbox.
 func TestWatchTakesOneInstance(t *testing.T) {
+	if w, err := watchFolders(); err != nil {
+		t.Skipf("other programs of this user have all instances: %v", err)
+	} else if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	before := inotifyInstances(t)
 	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolders})
 	await(t, wake, "the first")

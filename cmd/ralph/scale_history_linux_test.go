@@ -67,7 +67,7 @@ func (s *scaled) judgeWeb(loops int) {
 			s.Fatalf("%s: %s, without %q", path, answer.Status, until)
 		}
 	}
-	for path, until := range map[string]string{"/": "</html>", "/api/loops": fmt.Sprintf("loop-%04d", loops-1)} {
+	for path, until := range map[string]string{"/": "loop-", "/api/loops": fmt.Sprintf("loop-%04d", loops-1)} {
 		before := spentBy(s.T, cmd.Process.Pid)
 		const times = 20
 		var took []time.Duration

@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
@@ -200,6 +201,16 @@ func TestScaleLoops(t *testing.T) {
 	}
 	fmt.Printf("\n| %d loops at once | |\n|---|---|\n", n)
 	pids := make([]int, n)
+	t.Cleanup(func() { // of a run that failed: the loops end by themselves, at the same time
+		for i, pid := range pids {
+			if dir := s.loopDir(names[i]); pid > 0 && !hasEnded(dir) {
+				_ = unix.Kill(pid, unix.SIGTERM)
+			}
+		}
+		for _, name := range names {
+			becomes(func() bool { return hasEnded(s.loopDir(name)) })
+		}
+	})
 	var begun atomic.Int64
 	before := selfChildren()
 	took := s.each(names, func(i int) error {
@@ -219,6 +230,11 @@ func TestScaleLoops(t *testing.T) {
 	s.watchIdle(pids)
 	s.judgeVerbs(names)
 	s.stopAll(names, pids)
+}
+
+// loopDir is the folder of one of the loops, each of which has a project of its own.
+func (s *scaled) loopDir(name string) string {
+	return filepath.Join(s.project, name, cli.RalphFolder, name)
 }
 
 // each calls do for all names, two at a time for each processor, and returns how long that took.
@@ -349,8 +365,7 @@ func (s *scaled) stopAll(names []string, pids []int) {
 	}
 	said := time.Since(began)
 	for i, pid := range pids {
-		dir := filepath.Join(s.project, names[i], ".ralph", names[i])
-		if !becomes(func() bool { return hasEnded(dir) }) {
+		if !becomes(func() bool { return hasEnded(s.loopDir(names[i])) }) {
 			s.Fatalf("the runner %d of %s lives on", pid, names[i])
 		}
 		s.tell("%d of %d have ended", i, len(pids))
