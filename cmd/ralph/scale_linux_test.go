@@ -201,12 +201,8 @@ func TestScaleLoops(t *testing.T) {
 	}
 	fmt.Printf("\n| %d loops at once | |\n|---|---|\n", n)
 	pids := make([]int, n)
-	t.Cleanup(func() { // of a run that failed: the loops end by themselves, at the same time
-		for i, pid := range pids {
-			if dir := s.loopDir(names[i]); pid > 0 && !hasEnded(dir) {
-				_ = unix.Kill(pid, unix.SIGTERM)
-			}
-		}
+	t.Cleanup(func() { // of a run that failed: the loops end all at once
+		_ = s.command("stop", "--all", "--yes", "--now").Run()
 		for _, name := range names {
 			becomes(func() bool { return hasEnded(s.loopDir(name)) })
 		}
