@@ -118,7 +118,11 @@ func (s *scaled) measure(until string, args ...string) cost {
 		}
 	}
 	slices.SortFunc(all, func(a, b cost) int { return int(a.cpu - b.cpu) })
-	return all[len(all)/2]
+	median := all[len(all)/2]
+	for _, c := range all { // a short one may have ended before it was looked at
+		median.memory = max(median.memory, c.memory)
+	}
+	return median
 }
 
 func (s *scaled) once(until string, args ...string) (c cost) {
