@@ -34,6 +34,10 @@ AGENTS   ?=
 JOURNAL  ?= 1024
 # The folder of 'make bench-loop'.
 EXPERIMENT = $(abspath $(or $(OUT),bin/experiment))
+# The loops that 'make scale' runs at once, and the iterations and megabytes of its long journal.
+AT_ONCE    ?= 1000
+ITERATIONS ?= 1000
+HISTORY    ?= 10240
 # The commit that the files are compared with: where the branch left the main one.
 BASE     ?= $(shell git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse HEAD)
 
@@ -49,7 +53,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out bench pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench bench-loop bench-check floors playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench bench-loop bench-check floors scale playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -171,6 +175,11 @@ floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table
 	@tools/floors.sh bin/bench.txt
 
 discover: ## six hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
+scale: ## AT_ONCE=1000 loops at once, and a loop of ITERATIONS=1000 and HISTORY=10240 MB: what they use (half an hour, Linux; TMPDIR=folder)
+	$(GO) test ./cmd/ralph -run 'TestScale(Loops|History)' -count=1 -v -timeout 120m -args \
+		-scale.loops=$(AT_ONCE) -scale.iterations=$(ITERATIONS) -scale.journal=$(HISTORY)
+
+
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/filewatch"
@@ -20,11 +19,11 @@ type watchSettings struct {
 	slow time.Duration
 	// fast is the interval of the poll where there are no notifications.
 	fast time.Duration
-	// watch begins to watch a folder.
-	watch func(path string) (folderWatch, error)
+	// watch begins to watch folders.
+	watch func(paths ...string) (folderWatch, error)
 }
 
-var defaultWatch = watchSettings{slow: 30 * time.Second, fast: 250 * time.Millisecond, watch: watchFolder}
+var defaultWatch = watchSettings{slow: 30 * time.Second, fast: 250 * time.Millisecond, watch: watchFolders}
 
 // folderWatch is a [filewatch.Watch].
 type folderWatch interface {
@@ -32,7 +31,7 @@ type folderWatch interface {
 	Close() error
 }
 
-func watchFolder(path string) (folderWatch, error) { return filewatch.New(path) }
+func watchFolders(paths ...string) (folderWatch, error) { return filewatch.New(paths...) }
 
 // Watch returns a channel that holds one wake-up as long as there may be something to claim since
 // the last was taken: one at the beginning, and one after each drop. Several drops may share a
@@ -43,31 +42,29 @@ func watchFolder(path string) (folderWatch, error) { return filewatch.New(path) 
 // Wake-ups come from file system notifications, some 0.1 ms after the rename, and from a poll every
 // 30 s beside them. Where there are no notifications (the limit of watches is reached, the inbox is
 // on a network file system, a poll found what no notification announced), the poll comes every
-// 250 ms; notifications are tried again after 30 s. When the inbox has vanished, every poll sends a
-// wake-up, and Pending then returns the error.
+// 250 ms, and every second once nothing has come for 5 s; notifications are tried again after 30 s.
+// When the inbox has vanished, every poll sends a wake-up, and Pending then returns the error.
 func (b *Box) Watch(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
-	b.mu.Lock()
-	b.wake = wake
-	b.mu.Unlock()
-	b.agent.mu.Lock()
-	b.agent.wake = wake
-	b.agent.mu.Unlock()
+	b.setWake(wake)
 	go func() {
-		var parts sync.WaitGroup
-		for _, part := range []*Box{b, b.agent} {
-			parts.Go(func() { (&watcher{box: part, watchSettings: part.watch}).run(ctx) })
-		}
-		parts.Wait()
-		for _, part := range []*Box{b, b.agent} {
-			part.mu.Lock()
-			part.wake = nil
-			part.mu.Unlock()
-		}
+		(&watcher{box: b, watchSettings: b.watch}).run(ctx)
+		b.setWake(nil)
 		close(wake)
 	}()
 	return wake
 }
+
+func (b *Box) setWake(wake chan struct{}) {
+	for _, part := range b.parts() {
+		part.mu.Lock()
+		part.wake = wake
+		part.mu.Unlock()
+	}
+}
+
+// parts are that of people and that of the agent.
+func (b *Box) parts() []*Box { return []*Box{b, b.agent} }
 
 // ring sends a wake-up to the running Watch, if there is one. b.mu is held.
 func (b *Box) ring() {
@@ -77,11 +74,15 @@ func (b *Box) ring() {
 	}
 }
 
-// watcher is one Watch; its goroutine owns it.
+// watcher is one Watch of both parts; its goroutine owns it.
 type watcher struct {
-	box *Box
+	box   *Box
+	empty int // polls without notifications that found nothing, in a row
 	watchSettings
 }
+
+// activePolls is how many polls in a row find nothing until they become rare.
+const activePolls = 20
 
 func (w *watcher) ring() {
 	w.box.mu.Lock()
@@ -91,15 +92,11 @@ func (w *watcher) ring() {
 
 func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		watch, inbox, err := w.begin()
+		watch, folders, err := w.begin()
 		// What was dropped before the watch began is seen now. What comes later is announced.
-		if w.box.agent != nil {
-			w.ring()
-		} else {
-			w.check()
-		}
+		w.ring()
 		if err == nil {
-			err = w.follow(ctx, watch, inbox)
+			err = w.follow(ctx, watch, folders)
 			_ = watch.Close() // nothing can be done about a watch that cannot be ended
 		}
 		if !errors.Is(err, filewatch.ErrGone) {
@@ -108,33 +105,37 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// begin watches the inbox, and also returns which folder that is.
-func (w *watcher) begin() (folderWatch, os.FileInfo, error) {
-	d, err := w.box.open()
-	if err != nil {
-		return nil, nil, err
+// begin watches the folders of the inbox, and also returns which ones those are.
+func (w *watcher) begin() (watch folderWatch, folders []os.FileInfo, err error) {
+	var paths []string
+	for _, part := range w.box.parts() {
+		d, err := part.open()
+		if err != nil {
+			return nil, nil, err
+		}
+		info, err := d.handle.Stat()
+		d.close()
+		if err != nil {
+			return nil, nil, err
+		}
+		folders, paths = append(folders, info), append(paths, part.path())
 	}
-	defer d.close()
-	info, err := d.handle.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	watch, err := w.watch(w.path())
-	return watch, info, err
+	watch, err = w.watch(paths...)
+	return watch, folders, err
 }
 
-func (w *watcher) path() string { return filepath.Join(w.box.loopDir, w.box.folder) }
+func (b *Box) path() string { return filepath.Join(b.loopDir, b.folder) }
 
 // follow turns notifications into wake-ups until ctx has ended or the watch fails, and returns why.
-func (w *watcher) follow(ctx context.Context, watch folderWatch, inbox os.FileInfo) error {
-	remote := filewatch.Remote(w.path())
+func (w *watcher) follow(ctx context.Context, watch folderWatch, folders []os.FileInfo) error {
+	remote := filewatch.Remote(w.box.path())
 	interval := w.slow
 	if remote {
 		interval = w.fast
 	}
 	for {
 		notified, err := w.wait(ctx, watch, interval)
-		if err == nil && !w.isInbox(inbox) {
+		if err == nil && !w.areInbox(folders) {
 			err = filewatch.ErrGone
 		}
 		if err != nil {
@@ -167,31 +168,45 @@ func (w *watcher) wait(ctx context.Context, watch folderWatch, interval time.Dur
 	return notified, ctx.Err()
 }
 
-// isInbox reports whether the watched folder is still the inbox.
-func (w *watcher) isInbox(watched os.FileInfo) bool {
-	now, err := os.Lstat(w.path())
-	return err == nil && os.SameFile(watched, now)
+// areInbox reports whether the watched folders are still those of the inbox.
+func (w *watcher) areInbox(watched []os.FileInfo) bool {
+	for i, part := range w.box.parts() {
+		now, err := os.Lstat(part.path())
+		if err != nil || !os.SameFile(watched[i], now) {
+			return false
+		}
+	}
+	return true
 }
 
-// poll polls quickly until it is time to try notifications again.
+// poll polls until it is time to try notifications again: once a second where nothing has come for
+// a while, since a thousand runners may have to poll.
 func (w *watcher) poll(ctx context.Context) {
-	tick := time.NewTicker(w.fast)
-	defer tick.Stop()
-	for range max(1, w.slow/w.fast) {
+	for waited := time.Duration(0); waited < w.slow; {
+		interval := w.fast
+		if w.empty >= activePolls {
+			interval *= 4
+		}
+		waited += interval
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			w.check()
+		case <-time.After(interval):
+		}
+		if w.empty++; w.check() {
+			w.empty = 0
 		}
 	}
 }
 
 // check sends a wake-up if there is something to claim, or if the inbox of people cannot be read,
 // which Pending then returns.
-func (w *watcher) check() bool {
+func (w *watcher) check() (found bool) {
 	found, err := w.box.hasDropped()
-	if found || err != nil && w.box.agent != nil {
+	if !found && err == nil {
+		found, _ = w.box.agent.hasDropped() // the agent may have put anything in the place of its part
+	}
+	if found || err != nil {
 		w.ring()
 	}
 	return found

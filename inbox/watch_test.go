@@ -70,7 +70,7 @@ func doneAll(t *testing.T, box *Box) (n int) {
 }
 
 func TestDropSendsWakeUp(t *testing.T) {
-	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolder})
+	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolders})
 	await(t, wake, "the first")
 	for range 20 {
 		mustDrop(t, box.loopDir, Command{Kind: Pause})
@@ -84,7 +84,7 @@ func TestDropSendsWakeUp(t *testing.T) {
 func TestWatchFindsEarlierDrop(t *testing.T) {
 	box := mustOpen(t, t.TempDir())
 	mustDrop(t, box.loopDir, Command{Kind: Pause})
-	box.watch = watchSettings{slow: never, fast: never, watch: watchFolder}
+	box.watch = watchSettings{slow: never, fast: never, watch: watchFolders}
 	await(t, box.Watch(t.Context()), "the first")
 	if n := doneAll(t, box); n != 1 {
 		t.Errorf("%d commands", n)
@@ -92,8 +92,8 @@ func TestWatchFindsEarlierDrop(t *testing.T) {
 }
 
 func TestWatchEndsWithContext(t *testing.T) {
-	for title, watch := range map[string]func(string) (folderWatch, error){
-		"with notifications": watchFolder,
+	for title, watch := range map[string]func(...string) (folderWatch, error){
+		"with notifications": watchFolders,
 		"with polls":         noWatches,
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestPollFindsDrop(t *testing.T) {
 	}
 }
 
-func noWatches(string) (folderWatch, error) { return nil, errors.New("no space left on device") }
+func noWatches(...string) (folderWatch, error) { return nil, errors.New("no space left on device") }
 
 // fakeWatch is a watch whose notifications the test sends.
 type fakeWatch struct {
@@ -154,14 +154,14 @@ func (f *fakeWatch) Close() error {
 	return nil
 }
 
-func (f *fakeWatch) watch(string) (folderWatch, error) { return f, nil }
+func (f *fakeWatch) watch(...string) (folderWatch, error) { return f, nil }
 
 func TestFailedWatchIsRetried(t *testing.T) {
 	first, second := newFakeWatch(), newFakeWatch()
 	watches := make(chan *fakeWatch, 2)
 	watches <- first
 	watches <- second
-	box, wake := watched(t, watchSettings{slow: 20 * time.Millisecond, fast: time.Millisecond, watch: func(string) (folderWatch, error) {
+	box, wake := watched(t, watchSettings{slow: 20 * time.Millisecond, fast: time.Millisecond, watch: func(...string) (folderWatch, error) {
 		return <-watches, nil
 	}})
 	await(t, wake, "the first")
@@ -208,7 +208,7 @@ func TestVanishedInboxIsReported(t *testing.T) {
 		"moved away": func(path string) error { return os.Rename(path, path+".old") },
 	} {
 		t.Run(title, func(t *testing.T) {
-			box, wake := watched(t, watchSettings{slow: never, fast: time.Millisecond, watch: watchFolder})
+			box, wake := watched(t, watchSettings{slow: never, fast: time.Millisecond, watch: watchFolders})
 			await(t, wake, "the first")
 			if err := vanish(inboxPath(box)); err != nil {
 				t.Fatal(err)
@@ -231,7 +231,7 @@ func TestVanishedInboxIsReported(t *testing.T) {
 }
 
 func TestVanishedLoopFolderIsReported(t *testing.T) {
-	box, wake := watched(t, watchSettings{slow: time.Millisecond, fast: time.Millisecond, watch: watchFolder})
+	box, wake := watched(t, watchSettings{slow: time.Millisecond, fast: time.Millisecond, watch: watchFolders})
 	await(t, wake, "the first")
 	if err := os.RemoveAll(box.loopDir); err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestVanishedLoopFolderIsReported(t *testing.T) {
 // Three processes drop commands, and one of them is killed at some point. A runner gets each
 // command that they reported once, and those of one process in their order.
 func TestConcurrentDropsAreNeverLost(t *testing.T) {
-	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolder})
+	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolders})
 	said := make(chan []string)
 	for i := range 3 {
 		cmd := exec.Command(os.Args[0])

@@ -17,6 +17,9 @@ type ReadOptions struct {
 	// FromSeq is the first event. 0 is the first that the journal still has; any other that it does
 	// not have is a *[RangeError].
 	FromSeq event.Seq
+	// FromIteration begins with the end of the iteration before, at the event that opens a segment:
+	// those before it are not read. FromSeq is then ignored.
+	FromIteration int
 	// FromCheckpoint begins with the event that opens the last segment. Its checkpoint is the state
 	// of all earlier events. FromSeq is then ignored.
 	FromCheckpoint bool
@@ -109,8 +112,15 @@ func (w *walk) begin(opt ReadOptions) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if opt.FromCheckpoint {
+	switch {
+	case opt.FromCheckpoint:
 		return w.enter(list, len(list)-1, Position{})
+	case opt.FromIteration > 0:
+		later := slices.IndexFunc(list, func(s SegmentInfo) bool { return s.Iteration >= opt.FromIteration })
+		if later < 0 {
+			later = len(list)
+		}
+		return w.enter(list, max(later-1, 0), Position{})
 	}
 	return w.enterFrom(list, Position{}, opt.FromSeq)
 }

@@ -46,6 +46,7 @@ type Writer struct {
 	iteration int
 	lines     int
 	pos       Position // after the last event
+	reserved  int64    // bytes on the disk
 
 	// Memory that calls share: what Append returns is in buf and out; stamp keeps the text of a
 	// time.
@@ -142,9 +143,8 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	}
 	line := w.buf[from:]
 	err = replaceFile(w.folder, path, func(f file) error {
-		if r, ok := f.(reserver); ok {
-			r.reserve(min(w.opt.SegmentBytes, defaultSegmentBytes))
-		}
+		w.reserved = 0
+		w.reserve(f, int64(len(line)))
 		_, err := f.Write(line)
 		return err
 	})
@@ -162,6 +162,24 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	w.blobMu.Unlock()
 	w.pos = Position{Segment: name, Offset: int64(len(line)), Seq: w.pos.Seq + 1, CRC: crc}
 	return nil
+}
+
+// firstReserve is the space on the disk that a segment takes at once. A loop that says little needs
+// no more: with the size of a segment, a thousand of them would fill a disk.
+const firstReserve = 1 << 20
+
+// reserve makes room for a segment of so many bytes. Each time it takes as much again as it has.
+func (w *Writer) reserve(f file, size int64) {
+	most := min(w.opt.SegmentBytes, defaultSegmentBytes)
+	r, ok := f.(reserver)
+	if !ok || size <= w.reserved || w.reserved >= most {
+		return
+	}
+	for w.reserved = max(w.reserved, firstReserve); w.reserved < size; {
+		w.reserved *= 2
+	}
+	w.reserved = min(w.reserved, most)
+	r.reserve(w.reserved)
 }
 
 // Append writes the drafts as one batch, with one time and one write(2), and returns them as
@@ -271,6 +289,7 @@ func check(d *event.Draft) error {
 
 // write appends complete lines to the segment.
 func (w *Writer) write(p []byte, at time.Time) error {
+	w.reserve(w.file, w.pos.Offset+int64(len(p)))
 	n, err := w.file.Write(p)
 	if err == nil {
 		w.wrote(len(p), at)

@@ -25,7 +25,7 @@ export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ra
 . tools/steps.sh
 
 # The parts, and how many minutes each takes in full.
-parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 power-store:8 sim:15 night:7 stores:15 network:10 failures:10 demo-pool:4 image:6 manifests:10 kubernetes:30 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8 experiment:5)
+parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 power-store:8 sim:15 night:7 stores:15 network:10 failures:10 demo-pool:4 image:6 manifests:10 kubernetes:30 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8 scale:6 experiment:5)
 found=() unfinished=()
 
 # part NAME SECONDS plays a part. Those that could go on for ever end within the time.
@@ -61,6 +61,7 @@ part() {
 	mutate) step mutate "$2" make mutate-sample WITHIN=$(($2 > 180 ? $2 - 120 : 60))s SEED="$seed" ;;
 	floors) step floors "$2" make floors ;;
 	experiment) step experiment "$2" make bench-loop OUT="$logs/experiment" MINUTES=$(($2 > 180 ? ($2 - 120) / 60 : 1)) ;;
+	scale) step scale "$2" make scale AT_ONCE=100 ITERATIONS=50 HISTORY=256 ;;
 	esac
 }
 

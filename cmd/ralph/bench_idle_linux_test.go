@@ -58,7 +58,7 @@ func (u spent) since(before spent) spent {
 
 // spentBy reads /proc. It takes a thread's time from schedstat, in nanoseconds: one tick of utime
 // would be 0.05 % of the measured time.
-func spentBy(b *testing.B, pid int) (u spent) {
+func spentBy(b testing.TB, pid int) (u spent) {
 	b.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err != nil || len(threads) == 0 {
@@ -77,7 +77,7 @@ func spentBy(b *testing.B, pid int) (u spent) {
 	return u
 }
 
-func read(b *testing.B, name string) string {
+func read(b testing.TB, name string) string {
 	b.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func read(b *testing.B, name string) string {
 }
 
 // statusField returns the number of a line "Name: 123 kB".
-func statusField(b *testing.B, text, name string) float64 {
+func statusField(b testing.TB, text, name string) float64 {
 	b.Helper()
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +153,38 @@ func TestLogsEndWithTheRunner(t *testing.T) {
 	}
 	if got, want := strings.Join(types(r.out.String()), " "), "segment.opened loop.started agent.said"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// What of a long journal is not shown is not read: here that would be an error.
+func TestLogsReadWhatIsShown(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.register()
+	var segments []string
+	for n := 1; n <= 4; n++ {
+		r.iterate(n, fmt.Sprintf("Words of iteration %d.", n))
+		segments = append(segments, filepath.Join(r.dir, "journal", r.w.Position().Segment))
+		if n < 4 {
+			events, err := r.w.Rotate(n+1, r.state.Checkpoint())
+			r.must(err)
+			r.fold(events)
+		}
+	}
+	r.must(os.WriteFile(segments[0], []byte("damage\n"), 0o600))
+	done := make(chan error, 1)
+	go func() { done <- (&logsVerb{Source: "night", Follow: true, Lines: 1}).Run(r.env) }()
+	r.out.await(t, "iteration.ended")
+	r.end(event.ReasonPromise, "done")
+	if err := returned(t, done); err != nil {
+		t.Errorf("the end of the journal: %v", err)
+	}
+	last, err := os.ReadFile(segments[3])
+	r.must(err)
+	first, _, _ := bytes.Cut(last, []byte("\n"))
+	r.must(os.WriteFile(segments[3], append(first, "\ndamage\n"...), 0o600))
+	if got := r.printed(&logsVerb{Source: "night", Iteration: "3"}); strings.Count(got, "Words of iteration 3.") != 1 || strings.Contains(got, "iteration 2") {
+		t.Errorf("iteration 3:\n%s", got)
 	}
 }
 

@@ -168,6 +168,34 @@ const (
 	mostOfAFunc = 80  // lines
 )
 
+// early finds a regular expression that is compiled when the program starts: every command would
+// wait for it.
+var early = regexp.MustCompile(`(?m)^(?:var .*|\t(?:\w+ +=|\{|[^\s/(]*:) .*)regexp\.MustCompile\(`)
+
+func TestPatternsAreCompiledLater(t *testing.T) {
+	eachText(t, func(name, text string) {
+		if !isProduct(name) || strings.HasPrefix(name, "pool/") { // a module of its own: units is not public
+			return
+		}
+		if found := early.FindString(text); found != "" {
+			t.Errorf("%s: %s: each command would wait for it to be compiled; units.Pattern compiles it later", name, found)
+		}
+	})
+	for text, want := range map[string]bool{
+		"var word = regexp.MustCompile(`x`)":                    true,
+		"var (\n\tword = regexp.MustCompile(`x`)\n)":            true,
+		"\t\".go\": {header: regexp.MustCompile(`x`)},":         true,
+		"\treturn regexp.MustCompile(name)":                     false,
+		"\tword := regexp.MustCompile(name)":                    false,
+		"var word = units.Pattern(`x`)":                         false,
+		"\t\tif regexp.MustCompile(target).MatchString(text) {": false,
+	} {
+		if early.MatchString(text) != want {
+			t.Errorf("%q is found: %t", text, !want)
+		}
+	}
+}
+
 func TestCodeIsReadable(t *testing.T) {
 	eachText(t, func(name, text string) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/testdata/") {

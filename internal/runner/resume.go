@@ -166,7 +166,8 @@ func (r *runner) missingIterations(state *loopstate.State) map[int]bool {
 	if state.Last == nil {
 		return missing
 	}
-	for n := state.Last.N; n >= max(firstKept(r.Dir), 1); n-- {
+	first := max(firstKept(r.Dir), 1) // it looks at each segment
+	for n := state.Last.N; n >= first; n-- {
 		name := filepath.Join(r.Dir, loopstate.IterationsDir, fmt.Sprintf("%03d.json", n))
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			missing[n] = true

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // unable returns the line in which a failed command says that it cannot run at all; empty for one
@@ -30,7 +32,7 @@ func unable(command string, code int, output string) string {
 			for _, line := range lines {
 				switch {
 				case missing == nil || !missing.MatchString(line):
-				case aboutFile.MatchString(line), path.Ext(word) != "":
+				case aboutFile().MatchString(line), path.Ext(word) != "":
 					awaited = awaited || at != program
 				default:
 					return line
@@ -38,7 +40,7 @@ func unable(command string, code int, output string) string {
 			}
 		}
 	}
-	said := slices.IndexFunc(lines, notRun.MatchString)
+	said := slices.IndexFunc(lines, notRun().MatchString)
 	switch {
 	case said >= 0:
 		return lines[said]
@@ -47,7 +49,7 @@ func unable(command string, code int, output string) string {
 	case len(lines) == 0:
 		return "it printed nothing"
 	}
-	return lines[max(0, slices.IndexFunc(lines, notFound.MatchString))]
+	return lines[max(0, slices.IndexFunc(lines, notFound().MatchString))]
 }
 
 // unableLines is how many lines of an output are looked at: a command that does its work may print
@@ -64,10 +66,10 @@ func firstLines(output string) (lines []string) {
 }
 
 var (
-	aboutFile = regexp.MustCompile(`(?i)no such file|file or directory`)
-	notFound  = regexp.MustCompile(`(?i)not found|no such file|denied|cannot execute|not recognized`)
+	aboutFile = units.Pattern(`(?i)no such file|file or directory`)
+	notFound  = units.Pattern(`(?i)not found|no such file|denied|cannot execute|not recognized`)
 	// notRun is what make prints of a program that its shell cannot run or find.
-	notRun = regexp.MustCompile(`^\S*make\S* \*\*\* .*\bError 12[67]$`)
+	notRun = units.Pattern(`^\S*make\S* \*\*\* .*\bError 12[67]$`)
 )
 
 // What is before and after a name that is missing, and the words between.

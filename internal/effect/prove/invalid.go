@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // unreadScript is what Node prints when it loads a text that it cannot read, unlike one that a
@@ -43,13 +44,13 @@ func init() {
 }
 
 // builds is a command that does nothing but build: what it refuses does not build.
-var builds = regexp.MustCompile(`^\s*(?:\w+=\S+\s+)*(?:go build|cargo (?:build|check)|(?:npx |node_modules/\.bin/)?tsc|make build|npm run (?:build|compile)|` +
+var builds = units.Pattern(`^\s*(?:\w+=\S+\s+)*(?:go build|cargo (?:build|check)|(?:npx |node_modules/\.bin/)?tsc|make build|npm run (?:build|compile)|` +
 	`dotnet build|mvn \S*compile|gradle \S*compile\w*|javac|gcc|cc|clang|g\+\+|(?:ba)?sh -n|node --check|python3? -m (?:py_compile|compileall))\b[^;&|]*$`)
 
 // doesNotBuild reports whether a command failed because a file of this name cannot be compiled or
 // read at all, so that nothing was tried.
 func doesNotBuild(file, command string, o outcome) bool {
-	if builds.MatchString(command) {
+	if builds().MatchString(command) {
 		return true
 	}
 	text := notBuilt[strings.ToLower(path.Ext(file))]

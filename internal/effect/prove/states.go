@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/prove/mutant"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -84,12 +84,12 @@ func (s *states) compare(ctx context.Context, git repo.Git, start, claimed strin
 }
 
 // compares is in a command that judges what a program prints, so that what it runs is no check.
-var compares = regexp.MustCompile("[|`[]|\\$\\(|\\b(?:test|diff|cmp|grep)\\b")
+var compares = units.Pattern("[|`[]|\\$\\(|\\b(?:test|diff|cmp|grep)\\b")
 
 // isNamed reports whether a command of a guardrail is to run a file, whose exit status says all.
 func (s *states) isNamed(name string) bool {
 	return slices.ContainsFunc(s.commands, func(c string) bool {
-		if compares.MatchString(c) {
+		if compares().MatchString(c) {
 			return false
 		}
 		words := strings.FieldsFunc(c, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"=<>", r) })
@@ -182,7 +182,7 @@ func blobs(ctx context.Context, git repo.Git, ids []string) (map[string]string, 
 	return texts, nil
 }
 
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunk = units.Pattern(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // changedLines returns the lines that a state has and the one before has not, by path. A file that
 // was renamed has those that changed besides.
@@ -208,7 +208,7 @@ func changedLines(ctx context.Context, git repo.Git, start, claimed string) (map
 			changed[strings.TrimPrefix(name, "b/")] = lines
 			continue
 		}
-		at := hunk.FindStringSubmatch(line)
+		at := hunk().FindStringSubmatch(line)
 		if at == nil {
 			continue
 		}

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -15,12 +14,12 @@ const MessagePrompt = `The changes of this iteration are about to be committed. 
 const maxMessage = 2000 // characters
 
 var (
-	responseStart = regexp.MustCompile(`(?i)<response\s*>`)
-	responseEnd   = regexp.MustCompile(`(?i)</response\s*>`)
-	fenced        = regexp.MustCompile("(?s)^(```+|~~~+)[^\n`]*\n(.*?)\n?[ \t]*(```+|~~~+)$")
-	fenceLine     = regexp.MustCompile("^(```+|~~~+)[^`\\s]*$")
+	responseStart = units.Pattern(`(?i)<response\s*>`)
+	responseEnd   = units.Pattern(`(?i)</response\s*>`)
+	fenced        = units.Pattern("(?s)^(```+|~~~+)[^\n`]*\n(.*?)\n?[ \t]*(```+|~~~+)$")
+	fenceLine     = units.Pattern("^(```+|~~~+)[^`\\s]*$")
 	// Terminal codes: CSI with its parameters, OSC up to its end.
-	escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?")
+	escapes = units.Pattern("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?")
 )
 
 // quotes are pairs of marks that may enclose a message and are not part of it.
@@ -32,15 +31,15 @@ var quotes = [][2]string{{"```", "```"}, {"``", "``"}, {"`", "`"}, {`"`, `"`}, {
 // characters. If nothing is left, the error is ErrNoMessage.
 func Message(said string) (string, error) {
 	said = clean(said)
-	if start := responseStart.FindStringIndex(said); start != nil {
+	if start := responseStart().FindStringIndex(said); start != nil {
 		after := said[start[1]:]
-		if end := responseEnd.FindStringIndex(after); end != nil {
+		if end := responseEnd().FindStringIndex(after); end != nil {
 			return checkMessage(unwrap(after[:end[0]]))
 		}
 		said = said[:start[0]] + after // the tag is not closed: remove it
 	}
 	for line := range strings.SplitSeq(unwrap(said), "\n") {
-		if line = strings.TrimSpace(line); line != "" && !fenceLine.MatchString(line) {
+		if line = strings.TrimSpace(line); line != "" && !fenceLine().MatchString(line) {
 			return checkMessage(unwrap(line))
 		}
 	}
@@ -60,7 +59,7 @@ func unwrap(s string) string {
 	for {
 		s = strings.TrimSpace(s)
 		inner := s
-		if m := fenced.FindStringSubmatch(s); m != nil && !strings.Contains(m[2], m[1]) {
+		if m := fenced().FindStringSubmatch(s); m != nil && !strings.Contains(m[2], m[1]) {
 			inner = m[2]
 		}
 		for _, q := range quotes {
@@ -82,7 +81,7 @@ func unwrap(s string) string {
 // line is shown.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "")
-	s = escapes.ReplaceAllString(s, "")
+	s = escapes().ReplaceAllString(s, "")
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\t", " ").Replace(s)
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\ufeff' {

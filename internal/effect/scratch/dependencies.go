@@ -9,12 +9,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // dependencies are the folders in which package managers put what a project depends on.
@@ -120,7 +120,7 @@ func (c folderCopy) copy(ctx context.Context, folder string) error {
 
 // pathsInside is a file of a folder of dependencies that has the path of the project in it: without
 // a change it would lead to the person's own files.
-var pathsInside = regexp.MustCompile(`\.(?:pth|egg-link)$|^__editable__|^pyvenv\.cfg$|^activate|^direct_url\.json$`)
+var pathsInside = units.Pattern(`\.(?:pth|egg-link)$|^__editable__|^pyvenv\.cfg$|^activate|^direct_url\.json$`)
 
 // maxPaths bounds such a file, in bytes.
 const maxPaths = 64 << 10
@@ -140,7 +140,7 @@ func (c folderCopy) copyFile(name string, entry fs.DirEntry) error {
 		return err
 	}
 	base := filepath.Base(name)
-	if info.Size() <= maxPaths && (pathsInside.MatchString(base) || filepath.Base(filepath.Dir(name)) == "bin" && path.Ext(base) == "") {
+	if info.Size() <= maxPaths && (pathsInside().MatchString(base) || filepath.Base(filepath.Dir(name)) == "bin" && path.Ext(base) == "") {
 		var text []byte
 		if text, err = io.ReadAll(in); err == nil {
 			_, err = io.WriteString(out, c.moved(string(text)))

@@ -212,7 +212,14 @@ func (l *log) read() error {
 			return errors.Join(err, l.Close())
 		}
 	}
-	for e, err := range l.Events(l.from) {
+	from := journal.ReadOptions{FromSeq: l.from}
+	if l.from == 0 {
+		from.FromIteration = l.keep.Iterations.First
+	}
+	for e, err := range l.events(from) {
+		if err == nil && e.Type == event.TypeSegmentOpened && e.Iter > max(l.keep.Iterations.Last, 1) {
+			break // later segments have later iterations; the first has what comes before the first
+		}
 		if none, ok := errors.AsType[*journal.RangeError](err); ok && l.from > 0 && none.Last == l.from-1 {
 			break
 		}
@@ -236,9 +243,18 @@ func (l *log) follow() error {
 	if !live.Alive {
 		return l.read()
 	}
+	from := l.from
+	if l.last > 0 && l.all && from == 0 {
+		if l.tail, _, err = journal.Last(l.Path, l.last); err != nil {
+			return errors.Join(err, l.Flush())
+		}
+		if n := len(l.tail); n > 0 {
+			from = l.tail[n-1].Seq + 1
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if err := attach.Follow(client.Alive(ctx, l.Path, &l.heard), l.Path, l.from, l); err != nil {
+	if err := attach.Follow(client.Alive(ctx, l.Path, &l.heard), l.Path, from, l); err != nil {
 		return errors.Join(l.Flush(), ReadableUpTo(err, l.seq))
 	}
 	return nil

@@ -53,12 +53,16 @@ func Folder(e *cli.Env, name string) (string, error) {
 // Events reads the journal from an event on, 0 for all that it has. The error of a damaged journal
 // says up to where it can be read.
 func (s Source) Events(from event.Seq) iter.Seq2[event.Event, error] {
+	return s.events(journal.ReadOptions{FromSeq: from})
+}
+
+func (s Source) events(from journal.ReadOptions) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		events := journal.Read(s.Path, journal.ReadOptions{FromSeq: from})
+		events := journal.Read(s.Path, from)
 		if s.pipe != nil {
 			events = journal.ReadStream(s.pipe, "stdin")
 		}
-		read := max(from, 1) - 1
+		read := max(from.FromSeq, 1) - 1
 		for e, err := range events {
 			if err == nil {
 				read = e.Seq

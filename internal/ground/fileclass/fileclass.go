@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Class is what a file is for.
@@ -45,18 +47,18 @@ func Classify(name string, content []byte) Class {
 		return Vendored
 	case slices.Contains(lockFiles, lower):
 		return Lock
-	case inside(snapshotFolders) || snapshotName.MatchString(lower),
-		inside(testFolders) && !codeExtension[ext] && (inside(outputFolders) || outputName.MatchString(lower)):
+	case inside(snapshotFolders) || snapshotName().MatchString(lower),
+		inside(testFolders) && !codeExtension[ext] && (inside(outputFolders) || outputName().MatchString(lower)):
 		return Snapshot
-	case testConfigName.MatchString(lower) || testConfigPath.MatchString(name):
+	case testConfigName().MatchString(lower) || testConfigPath().MatchString(name):
 		return TestConfig
-	case inside(generatedFolders) || generatedName.MatchString(lower) || isGenerated(content):
+	case inside(generatedFolders) || generatedName().MatchString(lower) || isGenerated(content):
 		return Generated
 	case inside(testFolders) || isTest(base, ext, content):
 		return Test
 	case slices.Contains(binaryExtensions, ext) || bytes.IndexByte(content, 0) >= 0:
 		return Binary
-	case slices.Contains(docsExtensions, ext) || docsName.MatchString(lower):
+	case slices.Contains(docsExtensions, ext) || docsName().MatchString(lower):
 		return Docs
 	case codeExtension[ext] || ext == "" && bytes.HasPrefix(content, []byte("#!")):
 		return Program
@@ -71,18 +73,18 @@ func (c Class) IsForTests() bool { return c == Test || c == TestConfig || c == S
 
 // inFile begins the tests that a file of the program has at its end, in languages with such a
 // convention.
-var inFile = map[string]*regexp.Regexp{
-	".rs": regexp.MustCompile(`(?m)^[ \t]*#\[cfg\((?:all\()?test\b`),
+var inFile = map[string]func() *regexp.Regexp{
+	".rs": units.Pattern(`(?m)^[ \t]*#\[cfg\((?:all\()?test\b`),
 	".ts": inSource, ".js": inSource, ".mts": inSource, ".mjs": inSource, ".tsx": inSource, ".jsx": inSource,
 }
 
-var inSource = regexp.MustCompile(`(?m)^if \(import\.meta\.vitest\)`)
+var inSource = units.Pattern(`(?m)^if \(import\.meta\.vitest\)`)
 
 // TestsBegin returns where the tests begin in the content of a file of the program: at its end
 // where it has none.
 func TestsBegin(name string, content []byte) int {
 	if begin := inFile[strings.ToLower(path.Ext(name))]; begin != nil {
-		if at := begin.FindIndex(content); at != nil {
+		if at := begin().FindIndex(content); at != nil {
 			return at[0]
 		}
 	}
@@ -100,11 +102,11 @@ func isTest(base, ext string, content []byte) bool {
 		return true
 	case !codeExtension[ext] && (ext != "" || !bytes.HasPrefix(content, []byte("#!"))):
 		return false
-	case testName.MatchString(name) || isScript(ext) && checkName.MatchString(name):
+	case testName().MatchString(name) || isScript(ext) && checkName().MatchString(name):
 		return true
 	}
 	imports := testImport[ext]
-	return imports != nil && imports.Match(content)
+	return imports != nil && imports().Match(content)
 }
 
 func isScript(ext string) bool { return ext == "" || ext == ".sh" || ext == ".bash" || ext == ".zsh" }
@@ -113,7 +115,7 @@ func isScript(ext string) bool { return ext == "" || ext == ".sh" || ext == ".ba
 // have to be in a comment: a generator has them in its own text.
 func isGenerated(content []byte) bool {
 	for i, line := range bytes.SplitN(content, []byte("\n"), 22) {
-		if i < 20 && generatedLine.Match(line) {
+		if i < 20 && generatedLine().Match(line) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-// Package filewatch waits for changes of one file, or of the files in one folder.
+// Package filewatch waits for changes of one file, or of the files in folders.
 //
 //	w, err := filewatch.New(path)
 //	for ctx.Err() == nil {

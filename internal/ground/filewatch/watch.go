@@ -3,17 +3,21 @@ package filewatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watch is a watch on one file or one folder. A goroutine of fsnotify reads its events until Close.
+// Watch is a watch on one file, or on one or more folders. A goroutine of fsnotify reads its events
+// until Close.
 type Watch struct {
-	path  string
+	paths []string
 	watch *fsnotify.Watcher
 	names []string
 }
@@ -21,19 +25,28 @@ type Watch struct {
 // waiting is how many events the goroutine may be ahead of Wait, so that one wake-up gets them all.
 const waiting = 64
 
-// New begins to watch a path until Close. A link is an error.
-func New(path string) (*Watch, error) {
+// New begins to watch the paths until Close. A link is an error. Paths that are watched together
+// share one of the inotify instances of a user, of which Linux often allows only 128. Without a
+// path it finds out whether there is one.
+func New(paths ...string) (*Watch, error) {
 	watch, err := fsnotify.NewBufferedWatcher(waiting)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EMFILE) && runtime.GOOS == "linux":
+		return nil, fmt.Errorf("the limit fs.inotify.max_user_instances, or that of open files, is reached: %w", err)
+	case err != nil:
 		return nil, err
 	}
-	if err := watch.Add(path); err != nil {
-		return nil, errors.Join(&fs.PathError{Op: "watch", Path: path, Err: err}, watch.Close())
+	w := &Watch{watch: watch}
+	for _, path := range paths {
+		if err := watch.Add(path); err != nil {
+			return nil, errors.Join(&fs.PathError{Op: "watch", Path: path, Err: err}, watch.Close())
+		}
+		if err := notLink(path); err != nil {
+			return nil, errors.Join(err, watch.Close())
+		}
+		w.paths = append(w.paths, filepath.Clean(path))
 	}
-	if err := notLink(path); err != nil {
-		return nil, errors.Join(err, watch.Close())
-	}
-	return &Watch{path: filepath.Clean(path), watch: watch}, nil
+	return w, nil
 }
 
 // notLink returns an error for a link: fsnotify follows it, and would watch elsewhere. It is called
@@ -47,9 +60,10 @@ func notLink(path string) error {
 	return err
 }
 
-// Wait returns the names in the folder that appeared or changed since the last call, as soon as
-// there are any, and none when ctx has ended. The name of the watched path itself is empty. An
-// empty name also reports that changes were lost. The result is valid until the next call.
+// Wait returns the names in the folders that appeared or changed since the last call, as soon as
+// there are any, and none when ctx has ended. The name of a watched path itself is empty. An
+// empty name also reports that changes were lost. [ErrGone] is of any of the paths. The result is
+// valid until the next call.
 func (w *Watch) Wait(ctx context.Context) ([]string, error) {
 	w.names = w.names[:0]
 	for len(w.names) == 0 || len(w.watch.Events) > 0 {
@@ -62,7 +76,7 @@ func (w *Watch) Wait(ctx context.Context) ([]string, error) {
 			}
 			w.names = append(w.names, "") // some changes were lost
 		case e, open := <-w.watch.Events:
-			itself := e.Name == w.path
+			itself := slices.Contains(w.paths, e.Name)
 			switch {
 			case !open, itself && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)):
 				return nil, ErrGone

@@ -209,11 +209,11 @@ func allKinds(body []byte) bool {
 }
 
 // tails end something that begins before a run of token characters, by the byte before the run.
-var tails = map[byte]*regexp.Regexp{
-	'\\': regexp.MustCompile(`^(?:[bfnrt"/]|u[0-9a-fA-F]{4})`), // a JSON escape, at any depth of nesting
-	'%':  regexp.MustCompile(`^[0-9a-fA-F]{2}`),                // a percent escape
-	'[':  regexp.MustCompile(`^[0-9]{0,3}m`),                   // a terminal's colour: ESC [ 32 m
-	';':  regexp.MustCompile(`^[0-9]{0,3}m`),
+var tails = map[byte]func() *regexp.Regexp{
+	'\\': units.Pattern(`^(?:[bfnrt"/]|u[0-9a-fA-F]{4})`), // a JSON escape, at any depth of nesting
+	'%':  units.Pattern(`^[0-9a-fA-F]{2}`),                // a percent escape
+	'[':  units.Pattern(`^[0-9]{0,3}m`),                   // a terminal's colour: ESC [ 32 m
+	';':  units.Pattern(`^[0-9]{0,3}m`),
 }
 
 // prefixTail returns how many bytes at src[start:] end something that begins before (tails).
@@ -221,7 +221,7 @@ func prefixTail(src []byte, start int) int {
 	if start == 0 || tails[src[start-1]] == nil {
 		return 0
 	}
-	return len(tails[src[start-1]].Find(src[start:min(len(src), start+5)]))
+	return len(tails[src[start-1]]().Find(src[start:min(len(src), start+5)]))
 }
 
 // boundary reports whether a token may begin at src[at]: not in the middle of a word.

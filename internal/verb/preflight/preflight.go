@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/sandbox"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/filewatch"
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
@@ -54,6 +55,12 @@ func (l Loop) Examine(e *cli.Env) []Finding {
 	found = append(found, checkCollector(e, l.Settings.Telemetry.OTLP)...)
 	if says := l.heldBack(e.Home, agents); says != "" {
 		found = append(found, Finding{"held back", Notes, says, ""})
+	}
+	if w, err := filewatch.New(); err != nil {
+		found = append(found, Finding{"file events", Warns, "the loop, and what shows it, polls for news: " + err.Error(),
+			"end programs that watch files, or raise it with 'sysctl fs.inotify.max_user_instances=1024'"})
+	} else {
+		_ = w.Close() // it watches nothing
 	}
 	if limit := filesLimit(); limit < minFiles {
 		found = append(found, Finding{"open files", Fails, fmt.Sprintf("at most %d open files are allowed here, and a loop needs up to %d", limit, minFiles),

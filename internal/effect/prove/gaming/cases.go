@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // A testCase is a function that is a test, or a whole script.
@@ -32,35 +33,35 @@ type testCase struct {
 
 // A dialect is how tests look in a language.
 type dialect struct {
-	header *regexp.Regexp // its groups hold the name
+	header func() *regexp.Regexp // its groups hold the name
 	// mark has to match one of the lines before the header, if it is not nil.
-	mark *regexp.Regexp
+	mark func() *regexp.Regexp
 }
 
 var (
-	jsCase  = dialect{header: regexp.MustCompile("^\\s*(?:await )?(?:[xf]?(?:it|test|specify)|Deno\\.test|bench)(?:\\.\\w+)*(?:\\((?:\\[.*\\]|\\w+)\\))?\\(\\s*(?:'([^']*)'|\"([^\"]*)\"|`([^`]*)`|(\\w+),)")}
-	jvmCase = dialect{
-		header: regexp.MustCompile(`^\s*(?:(?:public|private|internal|protected|static|final|async|suspend|override|fun|void|Task|def)\s+)+(?:[\w<>]+\s+)?(?:(\w+)|` + "`([^`]+)`" + `)\s*\(`),
-		mark:   regexp.MustCompile(`^\s*(?:@(?:Test|ParameterizedTest|RepeatedTest|Property)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b)`),
+	jsCase  = &dialect{header: units.Pattern("^\\s*(?:await )?(?:[xf]?(?:it|test|specify)|Deno\\.test|bench)(?:\\.\\w+)*(?:\\((?:\\[.*\\]|\\w+)\\))?\\(\\s*(?:'([^']*)'|\"([^\"]*)\"|`([^`]*)`|(\\w+),)")}
+	jvmCase = &dialect{
+		header: units.Pattern(`^\s*(?:(?:public|private|internal|protected|static|final|async|suspend|override|fun|void|Task|def)\s+)+(?:[\w<>]+\s+)?(?:(\w+)|` + "`([^`]+)`" + `)\s*\(`),
+		mark:   units.Pattern(`^\s*(?:@(?:Test|ParameterizedTest|RepeatedTest|Property)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b)`),
 	}
-	cCase      = dialect{header: regexp.MustCompile(`^\s*(?:TEST(?:_F|_P|_CASE)?|SCENARIO|BOOST_AUTO_TEST_CASE)\s*\(\s*(?:"([^"]*)"|(\w+(?:\s*,\s*\w+)?))|^(?:static )?(?:void|int) (test_?\w*)\s*\(`)}
-	shellCase  = dialect{header: regexp.MustCompile(`^\s*(?:@test ["']([^"']*)["']|(?:function )?((?:test|it|check)_\w+)\s*(?:\(\))?\s*\{?\s*$)`)}
-	pythonCase = dialect{header: regexp.MustCompile(`^\s*(?:async )?def (test\w*)\s*\(`)}
-	rubyCase   = dialect{header: regexp.MustCompile(`^\s*(?:[xf]?(?:it|specify|test|scenario|example)\s*\(?\s*(?:'([^']*)'|"([^"]*)")|def (test_\w+))`)}
+	cCase      = &dialect{header: units.Pattern(`^\s*(?:TEST(?:_F|_P|_CASE)?|SCENARIO|BOOST_AUTO_TEST_CASE)\s*\(\s*(?:"([^"]*)"|(\w+(?:\s*,\s*\w+)?))|^(?:static )?(?:void|int) (test_?\w*)\s*\(`)}
+	shellCase  = &dialect{header: units.Pattern(`^\s*(?:@test ["']([^"']*)["']|(?:function )?((?:test|it|check)_\w+)\s*(?:\(\))?\s*\{?\s*$)`)}
+	pythonCase = &dialect{header: units.Pattern(`^\s*(?:async )?def (test\w*)\s*\(`)}
+	rubyCase   = &dialect{header: units.Pattern(`^\s*(?:[xf]?(?:it|specify|test|scenario|example)\s*\(?\s*(?:'([^']*)'|"([^"]*)")|def (test_\w+))`)}
 )
 
-var dialects = map[string]dialect{
-	".go": {header: regexp.MustCompile(`^func ((?:Test|Fuzz|Example)(?:[^a-z(]\w*)?)\(`)},
+var dialects = map[string]*dialect{
+	".go": {header: units.Pattern(`^func ((?:Test|Fuzz|Example)(?:[^a-z(]\w*)?)\(`)},
 	".py": pythonCase,
 	".js": jsCase, ".ts": jsCase, ".tsx": jsCase, ".jsx": jsCase, ".mjs": jsCase, ".cjs": jsCase, ".mts": jsCase, ".cts": jsCase,
-	".rs":   {header: regexp.MustCompile(`^\s*(?:pub )?(?:async )?fn (\w+)`), mark: regexp.MustCompile(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case)\b`)},
-	".java": jvmCase, ".kt": jvmCase, ".cs": jvmCase, ".scala": {header: regexp.MustCompile(`^\s*test\("([^"]*)"`)}, ".groovy": jvmCase,
-	".php":   {header: regexp.MustCompile(`^\s*(?:public )?function (test\w*)\s*\(|^\s*(?:it|test)\(\s*'([^']*)'`)},
-	".swift": {header: regexp.MustCompile(`^\s*(?:@Test\s+)?func (test\w*)\s*\(`)},
+	".rs":   {header: units.Pattern(`^\s*(?:pub )?(?:async )?fn (\w+)`), mark: units.Pattern(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case)\b`)},
+	".java": jvmCase, ".kt": jvmCase, ".cs": jvmCase, ".scala": {header: units.Pattern(`^\s*test\("([^"]*)"`)}, ".groovy": jvmCase,
+	".php":   {header: units.Pattern(`^\s*(?:public )?function (test\w*)\s*\(|^\s*(?:it|test)\(\s*'([^']*)'`)},
+	".swift": {header: units.Pattern(`^\s*(?:@Test\s+)?func (test\w*)\s*\(`)},
 	".rb":    rubyCase,
-	".exs":   {header: regexp.MustCompile(`^\s*test "([^"]*)"`)},
+	".exs":   {header: units.Pattern(`^\s*test "([^"]*)"`)},
 	".c":     cCase, ".cc": cCase, ".cpp": cCase, ".cxx": cCase,
-	".dart": {header: regexp.MustCompile(`^\s*(?:test|testWidgets)\(\s*'([^']*)'`)},
+	".dart": {header: units.Pattern(`^\s*(?:test|testWidgets)\(\s*'([^']*)'`)},
 	".sh":   shellCase, ".bash": shellCase, ".bats": shellCase,
 }
 
@@ -91,7 +92,7 @@ func casesOf(files []*source) (all []*testCase) {
 func (s *source) tablesBeside() map[string][]int {
 	tables := map[string][]int{}
 	for i, l := range s.lines {
-		m := tableName.FindStringSubmatch(l.bare)
+		m := tableName().FindStringSubmatch(l.bare)
 		if l.indent != 0 || m == nil || len(m[1]) < 2 || !s.isTest(i) {
 			continue
 		}
@@ -112,7 +113,7 @@ func (c *testCase) useTables(tables map[string][]int) {
 	for w := range c.words() {
 		for _, i := range tables[w] {
 			c.beside = append(c.beside, i)
-			if tableRow.MatchString(c.lines[i].code) {
+			if tableRow().MatchString(c.lines[i].code) {
 				c.rows = append(c.rows, i)
 			}
 		}
@@ -157,12 +158,12 @@ func (s *source) cases() (cases []*testCase) {
 			if marks < 0 {
 				marks = i
 			}
-			marked = marked || d.mark != nil && d.mark.MatchString(l.code)
-			if !d.header.MatchString(l.code) {
+			marked = marked || d.mark != nil && d.mark().MatchString(l.code)
+			if !d.header().MatchString(l.code) {
 				continue
 			}
 		}
-		if name := nameIn(d.header, l.code); name != "" && name != "TestMain" && (d.mark == nil || marked) {
+		if name := nameIn(d.header(), l.code); name != "" && name != "TestMain" && (d.mark == nil || marked) {
 			c := &testCase{source: s, name: name, from: i, to: s.blockEnd(i), marks: i}
 			if marks >= 0 {
 				c.marks = marks
@@ -184,24 +185,24 @@ func nameIn(header *regexp.Regexp, code string) string {
 }
 
 var (
-	assertion = regexp.MustCompile(`(?i)\b(?:self\.|this\.)?assert\w*(?:\.\w+)*!?\s*[\s(!\[]|\bassert\b|\brefute\w*\b|\bexpect\w*\s*[({]|\.should\b|\bshould\.|\.must_\w+|\bXCT\w+\(|\b(?:EXPECT|ASSERT|CHECK|REQUIRE)\w*\s*\(|` +
+	assertion = units.Pattern(`(?i)\b(?:self\.|this\.)?assert\w*(?:\.\w+)*!?\s*[\s(!\[]|\bassert\b|\brefute\w*\b|\bexpect\w*\s*[({]|\.should\b|\bshould\.|\.must_\w+|\bXCT\w+\(|\b(?:EXPECT|ASSERT|CHECK|REQUIRE)\w*\s*\(|` +
 		`\b\w*(?:verify|ensure|check|must|expect|compare|equals?|same|eq|raises?|throws?)\w*[!(]|\b\w+\.(?:verify|expect|Check)\w*\(`)
-	goAssertion    = regexp.MustCompile(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.\w+\(|\b\w+\((?:t|tb|b)[,)]|\bpanic\(|^func Example`)
-	raising        = regexp.MustCompile(`\braise\b|\bthrow\b|\bpanic!?\(|\bfail\w*\b|(?:sys\.|process\.|os\.|_)[eE]xit\((?:[^0)]|0\w)|\bexitCode\s*=|\bunwrap\(|\.expect\(|\bos\.Exit\(|\blog\.Fatal|\bdie\b|\bt\.(?:is|ok|true|false|same|deepEqual)\(`)
-	shellAssertion = regexp.MustCompile(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit|return|bad|err)|\bfail\w*\b|\[\[?\s.*\s\]\]?|\b(?:test|diff|cmp)\s|\bgrep\s+-\w*q|\bassert\w*\b|\bcheck\w*\s|\bexpect\w*\s|\bset -\w*e|` +
+	goAssertion    = units.Pattern(`\b\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.\w+\(|\b\w+\((?:t|tb|b)[,)]|\bpanic\(|^func Example`)
+	raising        = units.Pattern(`\braise\b|\bthrow\b|\bpanic!?\(|\bfail\w*\b|(?:sys\.|process\.|os\.|_)[eE]xit\((?:[^0)]|0\w)|\bexitCode\s*=|\bunwrap\(|\.expect\(|\bos\.Exit\(|\blog\.Fatal|\bdie\b|\bt\.(?:is|ok|true|false|same|deepEqual)\(`)
+	shellAssertion = units.Pattern(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit|return|bad|err)|\bfail\w*\b|\[\[?\s.*\s\]\]?|\b(?:test|diff|cmp)\s|\bgrep\s+-\w*q|\bassert\w*\b|\bcheck\w*\s|\bexpect\w*\s|\bset -\w*e|` +
 		`(?:^|[;&|{(]|\b(?:then|do|else))\s*(?:equals?|eq|same|verify|must|compare|matches|refute)\w*\s`)
-	tableRow = regexp.MustCompile(`^\s*(?:\{.*\}|\(.*\)|\[.*\]),?\s*$|^\s*(?:"[^"]*"|'[^']*'|-?[\d.]+)\s*:\s*.+,\s*$|^\s*@(?:pytest\.mark\.parametrize|CsvSource|ValueSource|example|case)|^\s*\[InlineData|^\s*@case`)
+	tableRow = units.Pattern(`^\s*(?:\{.*\}|\(.*\)|\[.*\]),?\s*$|^\s*(?:"[^"]*"|'[^']*'|-?[\d.]+)\s*:\s*.+,\s*$|^\s*@(?:pytest\.mark\.parametrize|CsvSource|ValueSource|example|case)|^\s*\[InlineData|^\s*@case`)
 )
 
 // tableAfter ends a loop of a shell over the lines that follow.
-var tableAfter = regexp.MustCompile(`^\s*done\s*<<-?\s*["']?(\w+)`)
+var tableAfter = units.Pattern(`^\s*done\s*<<-?\s*["']?(\w+)`)
 
 // isAssertion reports whether a line can make a test fail.
 func (s *source) isAssertion(at int) bool { return s.asserts(s.lines[at].bare) }
 
 // asserts reports whether code can make a test fail: by itself, or by a helper of the tests.
 func (s *source) asserts(bare string) bool {
-	for _, at := range calledName.FindAllStringSubmatchIndex(bare, -1) {
+	for _, at := range calledName().FindAllStringSubmatchIndex(bare, -1) {
 		name := bare[at[2]:at[3]]
 		if h := s.helpers[name]; h != nil && h.fails {
 			return true
@@ -211,11 +212,11 @@ func (s *source) asserts(bare string) bool {
 	}
 	switch s.ext {
 	case ".go":
-		return goAssertion.MatchString(bare)
+		return goAssertion().MatchString(bare)
 	case ".sh", ".bash", ".bats", ".zsh":
-		return shellAssertion.MatchString(bare)
+		return shellAssertion().MatchString(bare)
 	}
-	return assertion.MatchString(bare) || raising.MatchString(bare)
+	return assertion().MatchString(bare) || raising().MatchString(bare)
 }
 
 // checks reports whether a script has an assertion: its exit status depends on what it finds.
@@ -243,7 +244,7 @@ func (c *testCase) count() {
 			}
 			continue
 		}
-		if m := tableAfter.FindStringSubmatch(l.code); m != nil && isShellFile(c.source) {
+		if m := tableAfter().FindStringSubmatch(l.code); m != nil && isShellFile(c.source) {
 			for i+1 < c.to && strings.TrimSpace(c.lines[i+1].code) != m[1] {
 				i++
 				c.rows = append(c.rows, i)
@@ -255,7 +256,7 @@ func (c *testCase) count() {
 			c.empty, c.dead[i] = append(c.empty, i), true
 		case c.isAssertion(i) && (i > c.from || c.name == c.path || c.bodyInHeader(l.bare)):
 			c.asserts = append(c.asserts, i)
-		case i > c.from && tableRow.MatchString(l.code):
+		case i > c.from && tableRow().MatchString(l.code):
 			c.rows = append(c.rows, i)
 		}
 	}
@@ -329,7 +330,7 @@ func (c *testCase) subjects() map[string]bool {
 		if l.indent != 0 {
 			continue
 		}
-		if m := assigned.FindStringSubmatch(l.code); m != nil && words[m[1]] {
+		if m := assigned().FindStringSubmatch(l.code); m != nil && words[m[1]] {
 			wordsOf(m[2], words)
 		}
 	}

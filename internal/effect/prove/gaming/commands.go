@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -52,16 +52,16 @@ type nothing struct {
 }
 
 var (
-	emptyWord   = regexp.MustCompile(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|(?:echo|printf)\b[^|;&]*|/bin/true)\s*;?\s*$`)
-	starts      = regexp.MustCompile(`^\s*(?:(?:env|exec|time|nice|command)\s+)*(?:\w+=\S*\s+)*`)
-	makeCommand = regexp.MustCompile(`^(?:make|gmake)\b(.*)`)
-	npmCommand  = regexp.MustCompile(`^(?:(?:npm|pnpm|yarn|bun)\s+(?:--?[\w-]+\s+)*(?:run(?:-script)?\s+(?:--?[\w-]+\s+)*)?|node\s+--run[= ]\s*)([\w:.-]+)`)
-	shellScript = regexp.MustCompile(`^(?:(?:/usr)?(?:/bin/)?(?:env )?(?:ba|da|z|k)?sh\s+((?:-\w+\s+)*)|)(\.?/?[\w./-]+)`)
-	inlineShell = regexp.MustCompile(`^(?:ba|da|z)?sh\s+-\w*c\s+(?:"([^"]*)"|'([^']*)')`)
-	stopOnError = regexp.MustCompile(`(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e\w*$|^\s*set -o errexit`)
-	canFail     = regexp.MustCompile(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit\b[^|;&]*[1-9$]|return\b[^|;&]*[1-9$])|\bfail\w*\b|\bdie\b`)
-	swallowing  = regexp.MustCompile(`[^|]\|\s*(?:tee|cat|head|tail|sed|sort|uniq|tr|cut)\b[^|]*$|^[^!|]*\b(?:sh|bash|make|python\d?|pytest|go test|npm|node|cargo)\b[^|]*\|\s*grep\s+-\w*v\w*\b[^|]*$`)
-	exitTrap    = regexp.MustCompile(`\btrap\s+["'](?:[^"']*;)?\s*exit 0`)
+	emptyWord   = units.Pattern(`^\s*(?:\w+=\S*\s+)*(?:true|:|exit\s+0|exit|return\s+0|(?:echo|printf)\b[^|;&]*|/bin/true)\s*;?\s*$`)
+	starts      = units.Pattern(`^\s*(?:(?:env|exec|time|nice|command)\s+)*(?:\w+=\S*\s+)*`)
+	makeCommand = units.Pattern(`^(?:make|gmake)\b(.*)`)
+	npmCommand  = units.Pattern(`^(?:(?:npm|pnpm|yarn|bun)\s+(?:--?[\w-]+\s+)*(?:run(?:-script)?\s+(?:--?[\w-]+\s+)*)?|node\s+--run[= ]\s*)([\w:.-]+)`)
+	shellScript = units.Pattern(`^(?:(?:/usr)?(?:/bin/)?(?:env )?(?:ba|da|z|k)?sh\s+((?:-\w+\s+)*)|)(\.?/?[\w./-]+)`)
+	inlineShell = units.Pattern(`^(?:ba|da|z)?sh\s+-\w*c\s+(?:"([^"]*)"|'([^']*)')`)
+	stopOnError = units.Pattern(`(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e\w*$|^\s*set -o errexit`)
+	canFail     = units.Pattern(`\b(?:exit|return)\s+(?:[1-9]|"?\$)|\|\|\s*(?:\{|fail|die|exit\b[^|;&]*[1-9$]|return\b[^|;&]*[1-9$])|\bfail\w*\b|\bdie\b`)
+	swallowing  = units.Pattern(`[^|]\|\s*(?:tee|cat|head|tail|sed|sort|uniq|tr|cut)\b[^|]*$|^[^!|]*\b(?:sh|bash|make|python\d?|pytest|go test|npm|node|cargo)\b[^|]*\|\s*grep\s+-\w*v\w*\b[^|]*$`)
+	exitTrap    = units.Pattern(`\btrap\s+["'](?:[^"']*;)?\s*exit 0`)
 )
 
 // emptyCommand says why a command exits with 0 whatever happens, or nil.
@@ -71,17 +71,17 @@ func (f *finder) emptyCommand(command string, files []*source, depth int) *nothi
 		return nil
 	}
 	last, alternatives := lastOf(command)
-	if alternatives && emptyWord.MatchString(last) || emptyWord.MatchString(command) || !strings.Contains(command, "&&") && emptyWord.MatchString(last) {
+	if alternatives && emptyWord().MatchString(last) || emptyWord().MatchString(command) || !strings.Contains(command, "&&") && emptyWord().MatchString(last) {
 		return &nothing{line: -1, text: command}
 	}
-	if swallowing.MatchString(last) && !strings.Contains(command, "pipefail") {
+	if swallowing().MatchString(last) && !strings.Contains(command, "pipefail") {
 		return &nothing{line: -1, text: command}
 	}
 	if strings.Contains(command, "&&") {
 		// All of them have to be empty.
 		var first *nothing
 		for part := range strings.SplitSeq(command, "&&") {
-			if changesFolder.MatchString(part) || emptyWord.MatchString(part) {
+			if changesFolder().MatchString(part) || emptyWord().MatchString(part) {
 				continue
 			}
 			why := f.emptyCommand(part, files, depth-1)
@@ -97,10 +97,10 @@ func (f *finder) emptyCommand(command string, files []*source, depth int) *nothi
 	if alternatives {
 		return f.emptyCommand(last, files, depth-1)
 	}
-	return f.emptyStarted(strings.TrimSpace(starts.ReplaceAllString(last, "")), files, depth)
+	return f.emptyStarted(strings.TrimSpace(starts().ReplaceAllString(last, "")), files, depth)
 }
 
-var changesFolder = regexp.MustCompile(`^\s*(?:cd|export|set|source|\.)\s`)
+var changesFolder = units.Pattern(`^\s*(?:cd|export|set|source|\.)\s`)
 
 // lastOf returns the part of a command that decides its exit status, and whether that is what runs
 // when another part fails.
@@ -144,21 +144,21 @@ func splitShell(command string, separators ...string) (parts []string) {
 
 // emptyStarted looks into what a single command starts.
 func (f *finder) emptyStarted(command string, files []*source, depth int) *nothing {
-	if m := inlineShell.FindStringSubmatch(command); m != nil {
+	if m := inlineShell().FindStringSubmatch(command); m != nil {
 		return f.emptyCommand(m[1]+m[2], files, depth-1)
 	}
-	if m := makeCommand.FindStringSubmatch(command); m != nil {
+	if m := makeCommand().FindStringSubmatch(command); m != nil {
 		return f.emptyTarget(m[1], files, depth)
 	}
-	if m := npmCommand.FindStringSubmatch(command); m != nil {
+	if m := npmCommand().FindStringSubmatch(command); m != nil {
 		return f.emptyScript(m[1], files, depth)
 	}
-	m := shellScript.FindStringSubmatch(command)
+	m := shellScript().FindStringSubmatch(command)
 	if m == nil {
 		return nil
 	}
 	s := find(files, path.Join(f.Dir, m[2]))
-	if s == nil || dialects[s.ext].header != shellCase.header {
+	if s == nil || dialects[s.ext] != shellCase {
 		return nil
 	}
 	return f.emptyShell(s, strings.Contains(m[1], "e"), files, depth)
@@ -166,26 +166,26 @@ func (f *finder) emptyStarted(command string, files []*source, depth int) *nothi
 
 // emptyShell says why a shell script exits with 0 whatever happens.
 func (f *finder) emptyShell(s *source, stops bool, files []*source, depth int) *nothing {
-	stops = stops || stopOnError.MatchString(s.text)
+	stops = stops || stopOnError().MatchString(s.text)
 	last, pipes := -1, ""
 	if strings.Contains(s.text, "pipefail") {
 		pipes = "set -o pipefail;"
 	}
 	for i, l := range s.lines {
-		if l.indent < 0 || stopOnError.MatchString(l.code) {
+		if l.indent < 0 || stopOnError().MatchString(l.code) {
 			continue
 		}
 		trimmed := strings.TrimSpace(l.code)
-		if exitTrap.MatchString(l.code) {
+		if exitTrap().MatchString(l.code) {
 			return &nothing{s, i, trimmed}
 		}
 		if l.indent == 0 && (trimmed == "exit 0" || trimmed == "exit") && s.next(i) < len(s.lines) && !f.failsBefore(s, i) {
 			return &nothing{s, i, "it ends here, before its other commands"}
 		}
-		if canFail.MatchString(l.bare) {
+		if canFail().MatchString(l.bare) {
 			return nil
 		}
-		if stops && !emptyWord.MatchString(l.code) && !shellSyntax.MatchString(l.code) {
+		if stops && !emptyWord().MatchString(l.code) && !shellSyntax().MatchString(l.code) {
 			if f.emptyCommand(pipes+l.code, files, depth-1) == nil {
 				return nil
 			}
@@ -206,22 +206,22 @@ func (f *finder) emptyShell(s *source, stops bool, files []*source, depth int) *
 	return nil
 }
 
-var shellSyntax = regexp.MustCompile(`^\s*(?:\w+=\S*\s*$|fi\b|done\b|else\b|then\b|do\b|\}|esac\b|export\s|cd\s|\w+\s*\(\)\s*\{)`)
+var shellSyntax = units.Pattern(`^\s*(?:\w+=\S*\s*$|fi\b|done\b|else\b|then\b|do\b|\}|esac\b|export\s|cd\s|\w+\s*\(\)\s*\{)`)
 
 // failsBefore reports whether a script can fail before a line.
 func (f *finder) failsBefore(s *source, at int) bool {
-	stops := stopOnError.MatchString(s.text)
+	stops := stopOnError().MatchString(s.text)
 	for i := range at {
 		l := s.lines[i]
-		isCommand := !stopOnError.MatchString(l.code) && !emptyWord.MatchString(l.code) && !shellSyntax.MatchString(l.code)
-		if l.indent >= 0 && (canFail.MatchString(l.bare) || stops && isCommand) {
+		isCommand := !stopOnError().MatchString(l.code) && !emptyWord().MatchString(l.code) && !shellSyntax().MatchString(l.code)
+		if l.indent >= 0 && (canFail().MatchString(l.bare) || stops && isCommand) {
 			return true
 		}
 	}
 	return false
 }
 
-var targetLine = regexp.MustCompile(`^([\w./ -]+?)\s*::?(?:[^=].*)?$`)
+var targetLine = units.Pattern(`^([\w./ -]+?)\s*::?(?:[^=].*)?$`)
 
 // emptyTarget says why a target of a makefile cannot fail.
 func (f *finder) emptyTarget(arguments string, files []*source, depth int) *nothing {
@@ -256,7 +256,7 @@ func (f *finder) emptyRecipe(s *source, target string, files []*source, depth in
 		return nil
 	}
 	texts := strings.Split(s.text, "\n")
-	ignore := ignoresErrors.MatchString(s.text)
+	ignore := ignoresErrors().MatchString(s.text)
 	found := &nothing{s, at, "it has no command"}
 	for _, need := range needs {
 		why := f.emptyRecipe(s, need, files, depth-1)
@@ -284,14 +284,14 @@ func (f *finder) emptyRecipe(s *source, target string, files []*source, depth in
 	return found
 }
 
-var ignoresErrors = regexp.MustCompile(`(?m)^\.IGNORE:|^MAKEFLAGS.*-i\b`)
+var ignoresErrors = units.Pattern(`(?m)^\.IGNORE:|^MAKEFLAGS.*-i\b`)
 
 // recipe returns the line of a target in a makefile, what it needs, and the lines of its commands.
 // Without a name it is the first target.
 func recipe(s *source, target string) (at int, needs []string, lines []int) {
 	at = -1
 	for i, text := range strings.Split(s.text, "\n") {
-		m := targetLine.FindStringSubmatch(text)
+		m := targetLine().FindStringSubmatch(text)
 		switch {
 		case at < 0 && m != nil && !strings.HasPrefix(text, ".") && (target == "" || strings.Contains(" "+m[1]+" ", " "+target+" ")):
 			at = i

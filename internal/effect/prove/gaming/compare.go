@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +54,7 @@ func (c *testCase) key() string {
 }
 
 func dialectName(ext string) string {
-	if dialects[ext].header == jsCase.header {
+	if dialects[ext] == jsCase {
 		return ".js"
 	}
 	return ext
@@ -104,13 +103,13 @@ func (f *finder) renamed(was *testCase) (*source, int) {
 	base := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(was.name), "test"), "_")
 	begins := normal(was.lines[min(was.next(was.from), len(was.lines)-1)].code)
 	for _, s := range f.claimed {
-		header := dialects[s.ext].header
-		if s.class != fileclass.Test || header == nil {
+		language := dialects[s.ext]
+		if s.class != fileclass.Test || language == nil {
 			continue
 		}
 		for i, l := range s.lines {
-			if l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition.MatchString(l.bare) &&
-				!f.had(s.path, l.code) && nameIn(header, l.code) == "" && s.next(i) < len(s.lines) && normal(s.lines[s.next(i)].code) == begins {
+			if l.indent >= 0 && len(base) > 4 && strings.Contains(strings.ToLower(l.bare), base) && definition().MatchString(l.bare) &&
+				!f.had(s.path, l.code) && nameIn(language.header(), l.code) == "" && s.next(i) < len(s.lines) && normal(s.lines[s.next(i)].code) == begins {
 				return s, i
 			}
 		}
@@ -205,7 +204,7 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	hides := f.red && !f.aboutRemoved(was)
 	if is.skipped != "" && was.skipped == "" {
 		text := fmt.Sprintf("the test %s %s", is.title(), is.skipped)
-		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && (is.always || otherPlatform.MatchString(is.path)), text)
+		f.add(event.FactTestsSkipped, is.source, is.skipAt, hides && (is.always || otherPlatform().MatchString(is.path)), text)
 		if is.always {
 			return
 		}
@@ -232,17 +231,17 @@ func (f *finder) compare(was, is *testCase, checked map[string]bool) {
 	}
 }
 
-var bareReturn = regexp.MustCompile(`^\s*(?:(?:if|unless)\b.*[\s{;:)])?return\s*;?\s*\}?$`)
+var bareReturn = units.Pattern(`^\s*(?:(?:if|unless)\b.*[\s{;:)])?return\s*;?\s*\}?$`)
 
 // newReturn returns the first line that ends the test before an assertion, if was has none, or -1.
 func (c *testCase) newReturn(was *testCase) int {
 	for i := was.from + 1; i < was.to; i++ {
-		if bareReturn.MatchString(was.lines[i].bare) {
+		if bareReturn().MatchString(was.lines[i].bare) {
 			return -1
 		}
 	}
 	for i := c.from + 1; i < c.to && c.name != c.path; i++ {
-		if bareReturn.MatchString(c.lines[i].bare) && len(c.asserts) > 0 && c.asserts[len(c.asserts)-1] > i {
+		if bareReturn().MatchString(c.lines[i].bare) && len(c.asserts) > 0 && c.asserts[len(c.asserts)-1] > i {
 			return i
 		}
 	}
@@ -272,15 +271,15 @@ func lostAsserts(was, is *testCase, checked map[string]bool) (lost []int) {
 }
 
 var (
-	exactly   = regexp.MustCompile(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\btest\s.*\s=\s|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex|raises\(.*\bmatch\s*=`)
-	loosely   = regexp.MustCompile(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|(?:\b|assert_?)raises\(\s*(?:Base)?Exception\s*[,)]|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
-	sizes     = regexp.MustCompile(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray|Object\.(?:keys|values)|\.keys\(\)`)
-	tolerance = regexp.MustCompile(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
+	exactly   = units.Pattern(`(?i)assert_?equals?\b|assert_?(?:eq|same|is|array_?equal|not_?equals?)\b|assertListEqual|assertDictEqual|[^=!<>]==[^=]|===|!=|\.toBe\(|\.to(?:Strict)?Equal\(|\b(?:deep|strict|deepStrict)?Equals?\(|(?:EXPECT|ASSERT)_(?:EQ|STREQ)|must_equal|\.eql?\(|reflect\.DeepEqual|cmp\.Diff|\btest\s.*\s=\s|\bdiff\s|\bcmp\s|\s=\s.*\]|-eq\b|toThrow\(\S+\)|assertRaisesRegex|raises\(.*\bmatch\s*=`)
+	loosely   = units.Pattern(`(?i)assert_?true|assert_?in\b|assertIsNotNone|is not None|almost_?equal|approx|toBeTruthy|toBeDefined|not\.toBeNull|not\.toBeUndefined|toBeCloseTo|toContain|toMatch|doesNotThrow|not\.toThrow|assertDoesNotThrow|toBeGreater|toBeLess|toBeInstanceOf|NotNil|NotEmpty|assert\.ok|isinstance|assertGreater|assertLess|Contains|HasPrefix|math\.Abs|startsWith|isclose|InDelta|-ge\b|-le\b|\bgrep\b|\[\s*-n\b|hasattr|assertIsInstance|assertNotEqual|!=\s*(?:None|null|nil|""|'')|\bexpect\.any|(?:\b|assert_?)raises\(\s*(?:Base)?Exception\s*[,)]|typeof|\blen\(|assertNotNull|is_some|is_ok|\bassert \w+\(.*\)$|\bassert \w+$`)
+	sizes     = units.Pattern(`\blen\(|\.length\b|\.size\(\)|typeof\b|Array\.isArray|Object\.(?:keys|values)|\.keys\(\)`)
+	tolerance = units.Pattern(`(?i)almost_?equal|approx|CloseTo|toler|delta|places|\beps|isclose|abs\(|\brel\b|within`)
 )
 
 func (c *testCase) exact() (n int) {
 	for _, i := range c.asserts {
-		if code := c.assertCode(i); exactly.MatchString(code) && !vague(code) {
+		if code := c.assertCode(i); exactly().MatchString(code) && !vague(code) {
 			n++
 		}
 	}
@@ -289,11 +288,11 @@ func (c *testCase) exact() (n int) {
 
 func (c *testCase) isLoose(at int) bool {
 	code := c.assertCode(at)
-	return vague(code) || loosely.MatchString(code) && !exactly.MatchString(code)
+	return vague(code) || loosely().MatchString(code) && !exactly().MatchString(code)
 }
 
 // vague reports whether a comparison is of how much or near what, rather than of what.
-func vague(code string) bool { return tolerance.MatchString(code) || sizes.MatchString(code) }
+func vague(code string) bool { return tolerance().MatchString(code) || sizes().MatchString(code) }
 
 func (c *testCase) loose() (n int) {
 	for _, i := range c.asserts {
@@ -319,9 +318,9 @@ func (c *testCase) firstLoose(was *testCase) int {
 }
 
 var (
-	loop    = regexp.MustCompile(`^\s*for\b`)
-	firstOf = regexp.MustCompile(`\[\s*\d*\s*:\s*-?\d*\s*\]|\bislice\(([^,]*),[^)]*\)|\.slice\([^)]*\)`)
-	calling = regexp.MustCompile(`^(\w+)\(`)
+	loop    = units.Pattern(`^\s*for\b`)
+	firstOf = units.Pattern(`\[\s*\d*\s*:\s*-?\d*\s*\]|\bislice\(([^,]*),[^)]*\)|\.slice\([^)]*\)`)
+	calling = units.Pattern(`^(\w+)\(`)
 	reduces = []string{"sorted", "set", "frozenset", "len", "round", "int", "bool", "Counter", "type"}
 )
 
@@ -331,21 +330,21 @@ func (c *testCase) lessOf(was *testCase) int {
 	loops, compared := map[string]bool{}, map[string]bool{}
 	for i := was.from; i < was.to; i++ {
 		code := was.lines[i].code
-		loops[normal(code)] = loop.MatchString(code)
+		loops[normal(code)] = loop().MatchString(code)
 		if a, b := sides(code); was.isAssertion(i) && a != "" {
 			compared[a], compared[b] = true, true
 		}
 	}
 	for i := c.from; i < c.to; i++ {
 		code := c.lines[i].code
-		if all := normal(firstOf.ReplaceAllString(code, "$1")); !loops[normal(code)] && loops[all] {
+		if all := normal(firstOf().ReplaceAllString(code, "$1")); !loops[normal(code)] && loops[all] {
 			return i
 		}
 		a, b := sides(code)
 		if a == "" || compared[a] || !c.isAssertion(i) {
 			continue
 		}
-		if m := calling.FindStringSubmatch(a); m != nil && compared[inner(a)] && (slices.Contains(reduces, m[1]) || strings.HasPrefix(b, m[1]+"(")) {
+		if m := calling().FindStringSubmatch(a); m != nil && compared[inner(a)] && (slices.Contains(reduces, m[1]) || strings.HasPrefix(b, m[1]+"(")) {
 			return i
 		}
 	}
@@ -362,7 +361,7 @@ func inner(call string) string {
 func (f *finder) tolerances(was, is *testCase, hides bool) {
 	had := map[string]string{}
 	for i := was.from; i < was.to; i++ {
-		if code := was.lines[i].code; tolerance.MatchString(code) {
+		if code := was.lines[i].code; tolerance().MatchString(code) {
 			had[withoutSlack(code)] = code
 		}
 	}
@@ -376,17 +375,17 @@ func (f *finder) tolerances(was, is *testCase, hides bool) {
 }
 
 var (
-	places    = regexp.MustCompile(`,?\s*\bplaces\s*=\s*(\d+)|(toBeCloseTo\(.*),\s*(\d+)\s*\)`)
-	allowance = regexp.MustCompile(`,?\s*\b(?:delta|abs|rel|abs_tol|rel_tol|rtol|atol|tolerance|eps|epsilon)\s*[=:]\s*(\d[\d.]*(?:[eE][-+]?\d+)?)|([<>]=?)\s*(\d[\d.]*(?:[eE][-+]?\d+)?)`)
+	places    = units.Pattern(`,?\s*\bplaces\s*=\s*(\d+)|(toBeCloseTo\(.*),\s*(\d+)\s*\)`)
+	allowance = units.Pattern(`,?\s*\b(?:delta|abs|rel|abs_tol|rel_tol|rtol|atol|tolerance|eps|epsilon)\s*[=:]\s*(\d[\d.]*(?:[eE][-+]?\d+)?)|([<>]=?)\s*(\d[\d.]*(?:[eE][-+]?\d+)?)`)
 )
 
 // slack is by how much two values may differ.
 func slack(code string) float64 {
-	if m := places.FindStringSubmatch(code); m != nil {
+	if m := places().FindStringSubmatch(code); m != nil {
 		n, _ := strconv.Atoi(m[1] + m[3])
 		return math.Pow10(-n)
 	}
-	if m := allowance.FindStringSubmatch(code); m != nil {
+	if m := allowance().FindStringSubmatch(code); m != nil {
 		v, _ := strconv.ParseFloat(m[1]+m[3], 64)
 		return v
 	}
@@ -397,7 +396,7 @@ func slack(code string) float64 {
 }
 
 func withoutSlack(code string) string {
-	return normal(allowance.ReplaceAllString(places.ReplaceAllString(code, "$2"), "$2"))
+	return normal(allowance().ReplaceAllString(places().ReplaceAllString(code, "$2"), "$2"))
 }
 
 // values adds the texts and numbers in a test that say something.
@@ -412,7 +411,7 @@ func (c *testCase) values(to map[string]bool) {
 	}
 }
 
-var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\b\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?\b`)
+var literal = units.Pattern(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `|-?\b\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?\b`)
 
 // valuesIn returns the literals of a line as addValues adds them.
 func valuesIn(code string) map[string]bool {
@@ -432,7 +431,7 @@ func addValues(code string, to map[string]bool) {
 
 // literals returns the literals of a line that are not empty, without their quotes.
 func literals(code string) []string {
-	all := literal.FindAllString(code, -1)
+	all := literal().FindAllString(code, -1)
 	for i, v := range all {
 		all[i] = plain(v)
 	}

@@ -3,36 +3,36 @@ package gaming
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 var (
 	// fewer are settings and flags that leave tests out.
-	fewer = regexp.MustCompile(`--ignore(?:-glob)?\b|--deselect\b|\bcollect_ignore|testPathIgnorePatterns|modulePathIgnorePatterns|passWithNoTests|\bexclude\w*["']?\s*[:=(]|\bnorecursedirs\b|\btestpaths\b|\bpython_(?:files|functions|classes)\b|` +
+	fewer = units.Pattern(`--ignore(?:-glob)?\b|--deselect\b|\bcollect_ignore|testPathIgnorePatterns|modulePathIgnorePatterns|passWithNoTests|\bexclude\w*["']?\s*[:=(]|\bnorecursedirs\b|\btestpaths\b|\bpython_(?:files|functions|classes)\b|` +
 		`\btestMatch\b|\btestRegex\b|\btestNamePattern\b|\b(?:specs?|files|include|ignore)\s*:\s*\[|\s-k[= ]|\s-m[= ]["']?not\b|\s-t[= ]|\s-g[= ]|\s-skip[= ]|-run[= ]\S|--grep\b|--invert\b|--filter\b|--exclude\b|--skip\b|-Dtest=|-short\b|` +
 		`\bpytest_(?:collection_modifyitems|ignore_collect|runtest_setup)\b|continue-on-error:\s*true|allow_failure:\s*true|\bskipTests\b|maven\.test\.skip|testFailureIgnore|ignoreFailures|\bif:\s*false|-x\s+test\b|\|\|\s*(?:true|:|exit 0)|--exit-zero|` +
 		`--no-run\b|--collect-only|--listTests|^\s*-\s*(?:pytest|go test|npm|cargo|\$\()|\bignore_errors\b|--lib\b|\btest\s*=\s*false|\bdoctest\s*=\s*false|--test-name-pattern|--test-only|--bail|--onlyChanged|\b-vet=off|-DskipTests|--unsafe-skip`)
 	// topFolder is a flag of unittest that leaves no test out.
-	topFolder = regexp.MustCompile(`(\bunittest discover\b.*?) -t \S+`)
-	threshold = regexp.MustCompile(`(?i)(?:fail[_-]under|threshold|minimum|branches|lines|functions|statements|coverage|min[_-]?cov\w*|target)["']?\s*[:=]?\s*(\d+(?:\.\d+)?)`)
+	topFolder = units.Pattern(`(\bunittest discover\b.*?) -t \S+`)
+	threshold = units.Pattern(`(?i)(?:fail[_-]under|threshold|minimum|branches|lines|functions|statements|coverage|min[_-]?cov\w*|target)["']?\s*[:=]?\s*(\d+(?:\.\d+)?)`)
 	// forced are programs that set the exit status or the result of tests.
-	forced = regexp.MustCompile(`\bexitstatus\s*=\s*0|\bexitstatus\s*=\s*(?:pytest\.)?ExitCode\.OK|\bos\._exit\(\s*0|\bprocess\.exitCode\s*=\s*0|\bprocess\.on\(\s*['"]exit['"]|\bprocess\.(?:exit|reallyExit)\s*=|\bsys\.exit\s*=|` +
+	forced = units.Pattern(`\bexitstatus\s*=\s*0|\bexitstatus\s*=\s*(?:pytest\.)?ExitCode\.OK|\bos\._exit\(\s*0|\bprocess\.exitCode\s*=\s*0|\bprocess\.on\(\s*['"]exit['"]|\bprocess\.(?:exit|reallyExit)\s*=|\bsys\.exit\s*=|` +
 		`\batexit\.register\(.*(?:_exit|exit)|\b(?:report|rep|outcome|result)\.(?:outcome|_?result)\s*=\s*["']?passed|\.force_result\(|\b(?:unittest\.)?(?:\w*TestCase|case)\.(?:assert\w+|fail\w*|run)\s*=|\bsetattr\(\s*(?:unittest\.)?\w*TestCase|` +
 		`\bassert\.\w+\s*=\s*(?:\(|function|async|_|noop|jest|vi)|\bglobal(?:This)?\.(?:expect|it|test|describe|assert)\s*=|\bTestResult\.(?:addFailure|addError|wasSuccessful)\s*=|\bdef (?:addFailure|addError)\b|\bmonkeypatch\.setattr\(.*assert|\bbuiltins\.\w+\s*=|` +
 		`\bm\.Run\(\)\s*;?\s*os\.Exit\(0\)|\bdef wasSuccessful\b|\bunittest\.main\(.*exit\s*=\s*False`)
-	hooks    = regexp.MustCompile(`^\s*def (?:load_tests|pytest_collection_modifyitems|pytest_ignore_collect|pytest_runtest_(?:protocol|call|makereport))\b|^\s*collect_ignore(?:_glob)?\s*=|^\s*__test__\s*=\s*False`)
-	zeroExit = regexp.MustCompile(`\b(?:os\.Exit|process\.exit|sys\.exit|std::process::exit|System\.exit|exit)\(\s*0?\s*\)`)
+	hooks    = units.Pattern(`^\s*def (?:load_tests|pytest_collection_modifyitems|pytest_ignore_collect|pytest_runtest_(?:protocol|call|makereport))\b|^\s*collect_ignore(?:_glob)?\s*=|^\s*__test__\s*=\s*False`)
+	zeroExit = units.Pattern(`\b(?:os\.Exit|process\.exit|sys\.exit|std::process::exit|System\.exit|exit)\(\s*0?\s*\)`)
 )
 
 // checksAtTheEnd reports whether what runs when the process ends has assertions, and sets no
 // status.
 func (s *source) checksAtTheEnd(at int) bool {
-	if !atTheEnd.MatchString(s.lines[at].code) {
+	if !atTheEnd().MatchString(s.lines[at].code) {
 		return false
 	}
 	asserts := false
@@ -58,11 +58,11 @@ func (f *finder) configuration() {
 			shown := brief(l.code)
 			switch {
 			case s.class == fileclass.Snapshot || s.class == fileclass.Data:
-			case forced.MatchString(l.code) && !s.checksAtTheEnd(i):
+			case forced().MatchString(l.code) && !s.checksAtTheEnd(i):
 				f.add(event.FactTestConfig, s, i, true, "the result of the tests is set: "+shown)
-			case zeroExit.MatchString(l.bare) && f.endsEarly(s, i):
+			case zeroExit().MatchString(l.bare) && f.endsEarly(s, i):
 				f.add(event.FactTestConfig, s, i, true, "the tests end here with 0: "+shown)
-			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks.MatchString(l.code) && !s.addsTests(i):
+			case (s.class == fileclass.TestConfig || s.class == fileclass.Test) && hooks().MatchString(l.code) && !s.addsTests(i):
 				f.add(event.FactTestConfig, s, i, f.red, "this chooses which tests run: "+shown)
 			case was != nil && s.class == fileclass.TestConfig && leavesTestsOut(l.code):
 				f.add(event.FactTestConfig, s, i, f.red && f.leavesOut(l.code), "this can let fewer tests run: "+shown)
@@ -84,7 +84,7 @@ func (f *finder) configuration() {
 
 // leavesTestsOut reports whether a line of what configures tests may let fewer of them run.
 func leavesTestsOut(code string) bool {
-	return fewer.MatchString(" "+topFolder.ReplaceAllString(code, "$1")) && !harmless.MatchString(strings.TrimLeft(code, "\t @"))
+	return fewer().MatchString(" "+topFolder().ReplaceAllString(code, "$1")) && !harmless().MatchString(strings.TrimLeft(code, "\t @"))
 }
 
 // endsEarly reports whether an exit with 0 leaves out tests: in a function of Go that starts them,
@@ -99,7 +99,7 @@ func (f *finder) endsEarly(s *source, at int) bool {
 		}
 		return false
 	}
-	if hashComments[s.ext] && dialects[s.ext].header == shellCase.header {
+	if hashComments[s.ext] && dialects[s.ext] == shellCase {
 		return false // commands looks at scripts
 	}
 	if s.class == fileclass.TestConfig {
@@ -122,7 +122,7 @@ func (f *finder) thresholds(was, is *source) {
 	}
 	read := func(s *source) (limits []limit) {
 		for i, l := range s.lines {
-			for _, m := range threshold.FindAllStringSubmatch(l.code, -1) {
+			for _, m := range threshold().FindAllStringSubmatch(l.code, -1) {
 				if v, err := strconv.ParseFloat(m[1], 64); err == nil {
 					limits = append(limits, limit{i, v})
 				}
@@ -153,15 +153,15 @@ func (f *finder) packageScripts(was, is *source) {
 
 // leavesOut reports whether a setting names some of the tests, or is a hook that chooses them.
 func (f *finder) leavesOut(code string) bool {
-	if choosing.MatchString(code) {
+	if choosing().MatchString(code) {
 		return true
 	}
 	for _, r := range runners {
-		if r.command.MatchString(code) {
+		if r.command().MatchString(code) {
 			return false // see narrowed
 		}
 	}
-	for _, token := range settingValue.FindAllString(code, -1) {
+	for _, token := range settingValue().FindAllString(code, -1) {
 		token = strings.Trim(token, "./*")
 		if len(token) < 3 {
 			continue
@@ -177,6 +177,6 @@ func (f *finder) leavesOut(code string) bool {
 }
 
 var (
-	choosing     = regexp.MustCompile(`\bpytest_(?:collection_modifyitems|ignore_collect|runtest_setup)\b|continue-on-error:\s*true|allow_failure:\s*true|\bskipTests\b|testFailureIgnore|ignoreFailures|\|\|\s*(?:true|:|exit 0)|--exit-zero|--collect-only|--no-run\b`)
-	settingValue = regexp.MustCompile(`[\w./*-]+`)
+	choosing     = units.Pattern(`\bpytest_(?:collection_modifyitems|ignore_collect|runtest_setup)\b|continue-on-error:\s*true|allow_failure:\s*true|\bskipTests\b|testFailureIgnore|ignoreFailures|\|\|\s*(?:true|:|exit 0)|--exit-zero|--collect-only|--no-run\b`)
+	settingValue = units.Pattern(`[\w./*-]+`)
 )

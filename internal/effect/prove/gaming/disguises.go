@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 var (
-	hexDigits = regexp.MustCompile(`\b[0-9a-f]{8,128}\b`)
+	hexDigits = units.Pattern(`\b[0-9a-f]{8,128}\b`)
 )
 
 // newLines are the lines of the program that are new.
@@ -65,7 +65,7 @@ func (f *finder) digests() {
 	var first *source
 	at := 0
 	for s, i := range f.newLines() {
-		for _, digits := range hexDigits.FindAllString(s.lines[i].code, -1) {
+		for _, digits := range hexDigits().FindAllString(s.lines[i].code, -1) {
 			if known == nil {
 				known = f.digestsOfTests()
 			}
@@ -117,7 +117,7 @@ func (t *testedValues) apart(e entry) entry {
 	return e
 }
 
-var testFile = regexp.MustCompile(`(?:^|[_.-])(?i:tests?|specs?)(?:[_.-]|$)|[a-z0-9](?:Tests?|Specs?)$|^Test[A-Z]`)
+var testFile = units.Pattern(`(?:^|[_.-])(?i:tests?|specs?)(?:[_.-]|$)|[a-z0-9](?:Tests?|Specs?)$|^Test[A-Z]`)
 
 // namesTests finds lines of the program that have the name of a file of the tests.
 func (f *finder) namesTests() {
@@ -126,7 +126,7 @@ func (f *finder) namesTests() {
 		base := path.Base(s.path)
 		stem := strings.TrimSuffix(base, path.Ext(base))
 		isTest := s.class == fileclass.Test && (isScript(s) || len(s.cases()) > 0)
-		if isTest && len(stem) > 6 && testFile.MatchString(stem) {
+		if isTest && len(stem) > 6 && testFile().MatchString(stem) {
 			stems[stem] = true
 		}
 	}
@@ -147,12 +147,12 @@ func (f *finder) namesTests() {
 }
 
 var (
-	unfinished = regexp.MustCompile(`(?i)\bnot (?:yet )?implemented\b|\bunimplemented\b|\bnot (?:written|supported|done) yet\b|\bnot yet (?:written|supported|done)\b|\bcoming soon\b`)
-	giving     = regexp.MustCompile(`\b(?:throw|raise|panic|reject|Err|errors?\.New|Errorf|die|echo|exit|return)\b`)
+	unfinished = units.Pattern(`(?i)\bnot (?:yet )?implemented\b|\bunimplemented\b|\bnot (?:written|supported|done) yet\b|\bnot yet (?:written|supported|done)\b|\bcoming soon\b`)
+	giving     = units.Pattern(`\b(?:throw|raise|panic|reject|Err|errors?\.New|Errorf|die|echo|exit|return)\b`)
 )
 
 // protocol is an answer that a protocol has for what it does not know.
-var protocol = regexp.MustCompile(`\b501\b|\b(?:StatusNotImplemented|NOT_IMPLEMENTED|UNIMPLEMENTED|ENOSYS)\b|\bcodes\.Unimplemented\b`)
+var protocol = units.Pattern(`\b501\b|\b(?:StatusNotImplemented|NOT_IMPLEMENTED|UNIMPLEMENTED|ENOSYS)\b|\bcodes\.Unimplemented\b`)
 
 // stubs finds parts of the program that say that they are not written, where new tests ask for just
 // that: what is missing is tested to be missing.
@@ -160,14 +160,14 @@ func (f *finder) stubs() {
 	stubs, given := map[string]bool{}, map[string]bool{}
 	for s, i := range f.newLines() {
 		code := s.lines[i].code
-		if phrase := strings.ToLower(unfinished.FindString(strings.Join(literals(code), "\n"))); phrase != "" && giving.MatchString(s.lines[i].bare) {
+		if phrase := strings.ToLower(unfinished().FindString(strings.Join(literals(code), "\n"))); phrase != "" && giving().MatchString(s.lines[i].bare) {
 			given[phrase] = true
-			stubs[phrase] = stubs[phrase] || !protocol.MatchString(code)
+			stubs[phrase] = stubs[phrase] || !protocol().MatchString(code)
 		}
 	}
 	for _, c := range f.edited {
 		for _, i := range c.asserts {
-			if phrase := strings.ToLower(unfinished.FindString(c.lines[i].code)); given[phrase] {
+			if phrase := strings.ToLower(unfinished().FindString(c.lines[i].code)); given[phrase] {
 				f.add(event.FactTestsVacuous, c.source, i, stubs[phrase], "this asks for a part of the program that is not written: "+brief(c.lines[i].code))
 			}
 		}
@@ -175,37 +175,37 @@ func (f *finder) stubs() {
 }
 
 var (
-	writesFile = regexp.MustCompile(`\b(?:writeFileSync|writeFile|WriteFile|writeTextFileSync|file_put_contents)\(\s*([\w.]+)\s*,\s*(?:\[\]byte\()?\s*([\w.]+)|\b([\w.]+)\.write_text\(\s*([\w.]+)`)
-	readsFile  = regexp.MustCompile(`\b(?:readFileSync|readFile|ReadFile|readTextFileSync|file_get_contents)\(|\.read_text\(`)
-	ifBefore   = regexp.MustCompile(`\b(?:if|unless|else)\b|&&|\|\||\?`)
+	writesFile = units.Pattern(`\b(?:writeFileSync|writeFile|WriteFile|writeTextFileSync|file_put_contents)\(\s*([\w.]+)\s*,\s*(?:\[\]byte\()?\s*([\w.]+)|\b([\w.]+)\.write_text\(\s*([\w.]+)`)
+	readsFile  = units.Pattern(`\b(?:readFileSync|readFile|ReadFile|readTextFileSync|file_get_contents)\(|\.read_text\(`)
+	ifBefore   = units.Pattern(`\b(?:if|unless|else)\b|&&|\|\||\?`)
 )
 
 // filesOf is what a function that writes to the disk is one of.
-var filesOf = regexp.MustCompile(`(?:^|[^\w.])(?:fs|fsp|fsPromises|promises|os|ioutil|Deno|fs\.promises)\.$`)
+var filesOf = units.Pattern(`(?:^|[^\w.])(?:fs|fsp|fsPromises|promises|os|ioutil|Deno|fs\.promises)\.$`)
 
 // writesItself reports whether what writes a file is a part of the program: a test of it reads the
 // file next.
 func (f *finder) writesItself(bare string) bool {
-	at := writesFile.FindStringIndex(bare)
+	at := writesFile().FindStringIndex(bare)
 	before, call := bare[:at[0]], bare[at[0]:at[1]]
-	return !strings.Contains(call, ".write_text(") && (f.program[word.FindString(call)] || strings.HasSuffix(before, ".") && !filesOf.MatchString(before))
+	return !strings.Contains(call, ".write_text(") && (f.program[word().FindString(call)] || strings.HasSuffix(before, ".") && !filesOf().MatchString(before))
 }
 
 // recordsFirst finds tests that write the file with which they compare what they wrote there.
 func (f *finder) recordsFirst(before map[string]bool) {
 	for s, i := range f.testLines() {
 		l := s.lines[i]
-		m := writesFile.FindStringSubmatch(l.bare)
-		if m == nil || before[normal(l.code)] || ifBefore.MatchString(l.bare) || f.writesItself(l.bare) {
+		m := writesFile().FindStringSubmatch(l.bare)
+		if m == nil || before[normal(l.code)] || ifBefore().MatchString(l.bare) || f.writesItself(l.bare) {
 			continue
 		}
 		file, text := m[1]+m[3], m[2]+m[4]
 		for n, j := 0, s.next(i); n < nearby && j < len(s.lines) && s.lines[j].indent == l.indent; n, j = n+1, s.next(j) {
-			words := word.FindAllString(s.lines[j].bare, -1)
+			words := word().FindAllString(s.lines[j].bare, -1)
 			if !slices.Contains(words, file) {
 				continue
 			}
-			if readsFile.MatchString(s.lines[j].bare) && slices.Contains(words, text) && s.isAssertion(j) {
+			if readsFile().MatchString(s.lines[j].bare) && slices.Contains(words, text) && s.isAssertion(j) {
 				f.add(event.FactTestsVacuous, s, j, true, "this compares with what was written to the file just before: "+brief(s.lines[j].code))
 			}
 			break

@@ -12,10 +12,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -31,10 +31,10 @@ const (
 )
 
 var (
-	blob = regexp.MustCompile("\"[^\"\\s\\\\]+\"|'[^'\\s\\\\]+'|`[^`\\s]+`")
+	blob = units.Pattern("\"[^\"\\s\\\\]+\"|'[^'\\s\\\\]+'|`[^`\\s]+`")
 	// readable is a text in what is decoded, which may be binary.
-	readable = regexp.MustCompile(`[ -~]{8,}`)
-	digits   = regexp.MustCompile(`\d+`)
+	readable = units.Pattern(`[ -~]{8,}`)
+	digits   = units.Pattern(`\d+`)
 )
 
 // encoded finds texts of the program that hold values of the tests, encoded or compressed, so that
@@ -73,7 +73,7 @@ func (f *finder) encoded() {
 
 // blobOn is the longest text on a line that is one word.
 func blobOn(code string) (longest string) {
-	for _, v := range blob.FindAllString(code, -1) {
+	for _, v := range blob().FindAllString(code, -1) {
 		if v = plain(v); len(v) > len(longest) {
 			longest = v
 		}
@@ -136,9 +136,9 @@ func asASCII85(r rune) rune {
 // hiddenIn is how many values an encoded text has, in what it may be decoded to.
 func hiddenIn(encoded string, values map[string]bool) (most int) {
 	for _, text := range decoded([]byte(encoded), deepestCode) {
-		words := string(bytes.Join(readable.FindAll(text, -1), []byte("\n")))
+		words := string(bytes.Join(readable().FindAll(text, -1), []byte("\n")))
 		numbers := map[string]bool{}
-		for _, n := range digits.FindAllString(words, -1) {
+		for _, n := range digits().FindAllString(words, -1) {
 			numbers[strings.TrimLeft(n, "0")] = true
 		}
 		n := 0

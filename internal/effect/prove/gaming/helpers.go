@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -14,8 +15,8 @@ import (
 const deepestHelper = 4
 
 var (
-	helperFunction = regexp.MustCompile(`^\s*(?:export\s+)?(?:async\s+)?(?:func|def|function\*?)\s+([A-Za-z_]\w*)|^\s*(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?(?:\(|function\b|\w+\s*=>)`)
-	calledName     = regexp.MustCompile(`\b([A-Za-z_]\w*)(?:<[^()]*>)?\(`)
+	helperFunction = units.Pattern(`^\s*(?:export\s+)?(?:async\s+)?(?:func|def|function\*?)\s+([A-Za-z_]\w*)|^\s*(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?(?:\(|function\b|\w+\s*=>)`)
+	calledName     = units.Pattern(`\b([A-Za-z_]\w*)(?:<[^()]*>)?\(`)
 )
 
 // A helper is what the tests define for themselves under one name.
@@ -36,15 +37,15 @@ func findHelpers(files []*source) {
 	var all []function
 	byName := map[string]*helper{}
 	for _, s := range files {
-		header := dialects[s.ext].header
-		if header == nil || header == shellCase.header || len(all) > mostOfAll {
+		language := dialects[s.ext]
+		if language == nil || language == shellCase || len(all) > mostOfAll {
 			continue
 		}
 		for i, l := range s.lines {
-			if l.indent < 0 || !s.isTest(i) || nameIn(header, l.code) != "" {
+			if l.indent < 0 || !s.isTest(i) || nameIn(language.header(), l.code) != "" {
 				continue
 			}
-			if name := nameIn(helperFunction, l.bare); name != "" {
+			if name := nameIn(helperFunction(), l.bare); name != "" {
 				if byName[name] == nil {
 					byName[name] = &helper{mentions: map[string]bool{}}
 				}
@@ -77,7 +78,7 @@ func findHelpers(files []*source) {
 
 // helpersIn returns the helpers that a line calls.
 func (s *source) helpersIn(bare string) (found []*helper) {
-	for _, m := range calledName.FindAllStringSubmatch(bare, -1) {
+	for _, m := range calledName().FindAllStringSubmatch(bare, -1) {
 		if h := s.helpers[m[1]]; h != nil {
 			found = append(found, h)
 		}
@@ -106,16 +107,16 @@ func (f *finder) helpers(before map[string]bool) {
 				continue
 			}
 			switch shown := brief(l.code); {
-			case s.ext == ".go" && recovers.MatchString(l.bare) && !s.failsAround(i) && !s.panicsItself(i):
+			case s.ext == ".go" && recovers().MatchString(l.bare) && !s.failsAround(i) && !s.panicsItself(i):
 				f.add(event.FactTestsVacuous, s, i, f.panics(), "the tests hide a panic: "+shown)
-			case skipCall.MatchString(l.bare) && s.handlesAll(i, f.program):
+			case skipCall().MatchString(l.bare) && s.handlesAll(i, f.program):
 				f.add(event.FactTestsSkipped, s, i, f.red, "tests are skipped here when the program fails: "+shown)
 			case inCase[s][i]:
-			case catchesAssertion.MatchString(l.bare) && !s.answersAfter(i):
+			case catchesAssertion().MatchString(l.bare) && !s.answersAfter(i):
 				f.add(event.FactTestsVacuous, s, i, f.red, "this hides the failure of an assertion: "+shown)
-			case handler.MatchString(l.bare) && f.hidesAssertions(s, i):
+			case handler().MatchString(l.bare) && f.hidesAssertions(s, i):
 				f.add(event.FactTestsVacuous, s, i, true, "this hides the failures of the tests that are given to it: "+shown)
-			case skipCall.MatchString(l.bare) || skipName.MatchString(l.bare):
+			case skipCall().MatchString(l.bare) || skipName().MatchString(l.bare):
 				f.add(event.FactTestsSkipped, s, i, false, "this skips the tests that use it: "+shown)
 			default:
 				f.allowance(s, i)
@@ -127,15 +128,15 @@ func (f *finder) helpers(before map[string]bool) {
 // handlesAll reports whether a line is in a handler of whatever the program raises.
 func (s *source) handlesAll(at int, program map[string]bool) bool {
 	begin := s.back(at, true, func(line) bool { return true })
-	if begin == 0 || !catchesAll.MatchString(s.lines[begin].bare) {
+	if begin == 0 || !catchesAll().MatchString(s.lines[begin].bare) {
 		return false
 	}
-	tried := s.back(begin, false, func(l line) bool { return trying.MatchString(l.bare) })
+	tried := s.back(begin, false, func(l line) bool { return trying().MatchString(l.bare) })
 	return meets(wordsIn(s.lines[tried:begin]), program)
 }
 
 // catchesAll is a handler of nearly everything that a program can raise.
-var catchesAll = regexp.MustCompile(`^\s*except(?:\s.*\b(?:Exception|BaseException|AssertionError|NotImplementedError)\b.*)?\s*:|^\s*\}?\s*catch\b|^\s*rescue\s*(?:=>|$)`)
+var catchesAll = units.Pattern(`^\s*except(?:\s.*\b(?:Exception|BaseException|AssertionError|NotImplementedError)\b.*)?\s*:|^\s*\}?\s*catch\b|^\s*rescue\s*(?:=>|$)`)
 
 // goHelpers reports whether a file of Go outside of tests has what only tests use.
 func goHelpers(s *source) bool {
@@ -144,13 +145,13 @@ func goHelpers(s *source) bool {
 
 var (
 	// skipName gives a name of its own to what skips tests.
-	skipName = regexp.MustCompile(`^\s*(?:export\s+)?(?:(?:const|let|var)\s+)?\w+\s*(?::[^=]*)?=\s*(?:\w+\.)*(?:(?:describe|it|test|suite)\.(?:skip|todo)\b|unittest\.skip\b|pytest\.mark\.(?:skip|xfail)\b)|` +
+	skipName = units.Pattern(`^\s*(?:export\s+)?(?:(?:const|let|var)\s+)?\w+\s*(?::[^=]*)?=\s*(?:\w+\.)*(?:(?:describe|it|test|suite)\.(?:skip|todo)\b|unittest\.skip\b|pytest\.mark\.(?:skip|xfail)\b)|` +
 		`^\s*(?:export\s+)?(?:const|let|var)\s+\w+[^=]*=\s*\{.*\b(?:skip|todo):\s*(?:true|["'` + "`" + `])`)
-	recovers   = regexp.MustCompile(`\brecover\(\)`)
-	failsGo    = regexp.MustCompile(`\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(|\breturn\s+\w|<-|[^:=!<>]=[^=]|\bappend\(`)
-	panicking  = regexp.MustCompile(`^\s*panic\(`)
-	bareCall   = regexp.MustCompile(`^\s*(?:await\s+|return\s+)?(\w+)\(`)
-	limitNamed = regexp.MustCompile(`(?i)^\s*(?:export\s+)?(?:(?:const|let|var|final|static)\s+)*(\w*(?:toler|epsilon|delta|slack)\w*)\b[^=]*?=\s*(\d[\d._]*(?:e[-+]?\d+)?)`)
+	recovers   = units.Pattern(`\brecover\(\)`)
+	failsGo    = units.Pattern(`\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(|\breturn\s+\w|<-|[^:=!<>]=[^=]|\bappend\(`)
+	panicking  = units.Pattern(`^\s*panic\(`)
+	bareCall   = units.Pattern(`^\s*(?:await\s+|return\s+)?(\w+)\(`)
+	limitNamed = units.Pattern(`(?i)^\s*(?:export\s+)?(?:(?:const|let|var|final|static)\s+)*(\w*(?:toler|epsilon|delta|slack)\w*)\b[^=]*?=\s*(\d[\d._]*(?:e[-+]?\d+)?)`)
 )
 
 // failsAround reports whether the function around a recovered panic fails, or keeps what it found.
@@ -160,7 +161,7 @@ func (s *source) failsAround(at int) bool {
 		begin--
 	}
 	for i := begin; i < s.blockEnd(begin); i++ {
-		if failsGo.MatchString(s.lines[i].bare) || s.lines[i].indent >= 0 && s.isAssertion(i) {
+		if failsGo().MatchString(s.lines[i].bare) || s.lines[i].indent >= 0 && s.isAssertion(i) {
 			return true
 		}
 	}
@@ -170,24 +171,24 @@ func (s *source) failsAround(at int) bool {
 			last = i
 		}
 	}
-	return failsTest.MatchString(s.lines[last].bare)
+	return failsTest().MatchString(s.lines[last].bare)
 }
 
-var failsTest = regexp.MustCompile(`^\s*\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(`)
+var failsTest = units.Pattern(`^\s*\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(`)
 
 // panicsItself reports whether the function of the tests around a line has a panic of its own,
 // which the program has to get over.
 func (s *source) panicsItself(at int) bool {
-	return slices.ContainsFunc(s.block(s.back(at, false, atTop)), func(l line) bool { return ownPanic.MatchString(l.bare) })
+	return slices.ContainsFunc(s.block(s.back(at, false, atTop)), func(l line) bool { return ownPanic().MatchString(l.bare) })
 }
 
-var ownPanic = regexp.MustCompile(`\bpanic\(`)
+var ownPanic = units.Pattern(`\bpanic\(`)
 
 // panics reports whether there are new statements that panic.
 func (f *finder) panics() bool {
 	return slices.ContainsFunc(f.claimed, func(s *source) bool {
 		before := linesOf(find(f.start, s.path))
-		isNew := func(l line) bool { return panicking.MatchString(l.bare) && !before[normal(l.code)] }
+		isNew := func(l line) bool { return panicking().MatchString(l.bare) && !before[normal(l.code)] }
 		return (s.class == fileclass.Program || s.class == fileclass.Test) && slices.ContainsFunc(s.lines, isNew)
 	})
 }
@@ -198,12 +199,12 @@ func (f *finder) hidesAssertions(s *source, at int) bool {
 	if s.answersAfter(at) {
 		return false
 	}
-	begin := s.back(at, false, func(l line) bool { return nameIn(helperFunction, l.bare) != "" })
+	begin := s.back(at, false, func(l line) bool { return nameIn(helperFunction(), l.bare) != "" })
 	header := s.lines[begin].bare
-	name := nameIn(helperFunction, header)
+	name := nameIn(helperFunction(), header)
 	called := false
 	for i := begin + 1; i < at; i++ {
-		m := bareCall.FindStringSubmatch(s.lines[i].bare)
+		m := bareCall().FindStringSubmatch(s.lines[i].bare)
 		called = called || m != nil && regexp.MustCompile(`[(,]\s*\*{0,2}`+m[1]+`\b`).MatchString(header)
 	}
 	return called && name != "" && slices.ContainsFunc(f.now, func(c *testCase) bool {
@@ -227,12 +228,12 @@ const (
 
 // allowance finds a limit for comparisons that is larger than it was.
 func (f *finder) allowance(s *source, at int) {
-	is, was := limitNamed.FindStringSubmatch(s.lines[at].bare), find(f.start, s.path)
+	is, was := limitNamed().FindStringSubmatch(s.lines[at].bare), find(f.start, s.path)
 	if is == nil || was == nil {
 		return
 	}
 	for _, l := range was.lines {
-		m := limitNamed.FindStringSubmatch(l.bare)
+		m := limitNamed().FindStringSubmatch(l.bare)
 		if m == nil || m[1] != is[1] {
 			continue
 		}

@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 var (
-	coroutine = regexp.MustCompile(`^\s*async\s+def\b`)
-	awaits    = regexp.MustCompile(`\b(?:asyncio_mode|anyio_mode|trio_mode)\b|\bmark\.(?:asyncio|anyio|trio|twisted|tornado)\b|\bpytest_pyfunc_call\b|\b(?:gen_test|inlineCallbacks|async_test)\b`)
-	plainCase = regexp.MustCompile(`^\s*class\s+\w+\(\s*(?:unittest\.)?TestCase\s*\)`)
-	bareClass = regexp.MustCompile(`^\s*class\s+(\w+)\s*(?:\(\s*(?:object)?\s*\))?\s*:`)
+	coroutine = units.Pattern(`^\s*async\s+def\b`)
+	awaits    = units.Pattern(`\b(?:asyncio_mode|anyio_mode|trio_mode)\b|\bmark\.(?:asyncio|anyio|trio|twisted|tornado)\b|\bpytest_pyfunc_call\b|\b(?:gen_test|inlineCallbacks|async_test)\b`)
+	plainCase = units.Pattern(`^\s*class\s+\w+\(\s*(?:unittest\.)?TestCase\s*\)`)
+	bareClass = units.Pattern(`^\s*class\s+(\w+)\s*(?:\(\s*(?:object)?\s*\))?\s*:`)
 	// goesThrough is a decorator of a generator that is a fixture, or a test that is run.
-	goesThrough = regexp.MustCompile(`(?i)fixture|callbacks|gen_test|coroutine|run_loop|contextmanager`)
-	yields      = regexp.MustCompile(`\byield\b`)
+	goesThrough = units.Pattern(`(?i)fixture|callbacks|gen_test|coroutine|run_loop|contextmanager`)
+	yields      = units.Pattern(`\byield\b`)
 	// otherPlatform is in the name of a file of Go that is built on few machines.
-	otherPlatform = regexp.MustCompile(`_(?:windows|plan9|js|wasip1|wasm|aix|solaris|illumos|android|ios|dragonfly)(?:_\w+)?_test\.go$`)
-	fileChoice    = regexp.MustCompile(`\bpython_files\b|\bdiscover\b.*(?:\s-p|--pattern)`)
+	otherPlatform = units.Pattern(`_(?:windows|plan9|js|wasip1|wasm|aix|solaris|illumos|android|ios|dragonfly)(?:_\w+)?_test\.go$`)
+	fileChoice    = units.Pattern(`\bpython_files\b|\bdiscover\b.*(?:\s-p|--pattern)`)
 )
 
 // neverRun finds tests that no runner of Python starts or comes to the end of: coroutines that
@@ -66,7 +67,7 @@ func (f *finder) neverRun(files []*source, cases []*testCase) {
 		}
 		if why != "" {
 			c.skipped, c.skipAt, c.always, c.never = why, c.from, true, true
-		} else if c.skipped == "" && otherPlatform.MatchString(c.path) {
+		} else if c.skipped == "" && otherPlatform().MatchString(c.path) {
 			c.skipped, c.skipAt = "is in a file for another platform", c.from
 		}
 	}
@@ -84,8 +85,8 @@ func (c *testCase) inClass() string {
 // inNoCase reports whether a test is in a class that is neither a case itself nor part of one.
 func (c *testCase) inNoCase(files []*source, commands string) bool {
 	class := strings.Split(c.inClass(), "\n")
-	m := bareClass.FindStringSubmatch(class[1])
-	if len(class) == 2 || m == nil || strings.Contains(commands, "pytest") && strings.HasPrefix(m[1], "Test") || !runners[1].command.MatchString(commands) {
+	m := bareClass().FindStringSubmatch(class[1])
+	if len(class) == 2 || m == nil || strings.Contains(commands, "pytest") && strings.HasPrefix(m[1], "Test") || !runners[1].command().MatchString(commands) {
 		return false
 	}
 	inherits := regexp.MustCompile(`\bclass\s+\w+\(.*\b` + m[1] + `\b|\b` + m[1] + `\(\)|,\s*` + m[1] + `\b`)
@@ -95,24 +96,24 @@ func (c *testCase) inNoCase(files []*source, commands string) bool {
 // notAwaited reports whether a test is a coroutine in a class, or of a project, that awaits none.
 func (c *testCase) notAwaited(how string) bool {
 	isDecorated := c.marks < c.from // by what may await it
-	if isDecorated || !coroutine.MatchString(c.lines[c.from].bare) || awaits.MatchString(how) || awaits.MatchString(c.text) {
+	if isDecorated || !coroutine().MatchString(c.lines[c.from].bare) || awaits().MatchString(how) || awaits().MatchString(c.text) {
 		return false
 	}
 	class := strings.Split(c.inClass(), "\n")
-	return len(class) == 2 || plainCase.MatchString(class[1])
+	return len(class) == 2 || plainCase().MatchString(class[1])
 }
 
 // generates reports whether a test itself has a yield.
 func (c *testCase) generates() bool {
-	if slices.ContainsFunc(c.lines[c.marks:c.from], func(l line) bool { return goesThrough.MatchString(l.code) }) {
+	if slices.ContainsFunc(c.lines[c.marks:c.from], func(l line) bool { return goesThrough().MatchString(l.code) }) {
 		return false
 	}
 	for i := c.from + 1; i < c.to; i++ {
-		if !yields.MatchString(c.lines[i].bare) {
+		if !yields().MatchString(c.lines[i].bare) {
 			continue
 		}
 		within, inner := i, c.lines[i].indent
-		for within > c.from && !(c.lines[within].indent >= 0 && c.lines[within].indent < inner && beginsFunction.MatchString(c.lines[within].bare)) {
+		for within > c.from && !(c.lines[within].indent >= 0 && c.lines[within].indent < inner && beginsFunction().MatchString(c.lines[within].bare)) {
 			within--
 		}
 		if within == c.from {
@@ -135,7 +136,8 @@ func (f *finder) collects(s *source, files []*source, commands, how string) bool
 		return true
 	}
 	byName := strings.HasPrefix(base, "test") || strings.HasSuffix(stem, "_test") && strings.Contains(commands, "pytest")
-	if byName || fileChoice.MatchString(how) || !runners[1].command.MatchString(commands) || strings.Contains(how, stem) || strings.Contains(commands, s.path) {
+	if byName || fileChoice().MatchString(how) || !runners[1].command().MatchString(commands) ||
+		strings.Contains(how, stem) || strings.Contains(commands, s.path) {
 		return true
 	}
 	named := regexp.MustCompile(`\b` + regexp.QuoteMeta(stem) + `\b`)

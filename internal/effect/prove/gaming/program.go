@@ -9,21 +9,22 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 var (
-	asksForTests = regexp.MustCompile(`PYTEST_CURRENT_TEST|PYTEST_VERSION|\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|NODE_ENV\W+test\b|NODE_ENV\W{1,6}!?===?\s*['"]test|JEST_WORKER_ID|\bVITEST\b|NODE_TEST_CONTEXT|BATS_TEST|` +
+	asksForTests = units.Pattern(`PYTEST_CURRENT_TEST|PYTEST_VERSION|\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|NODE_ENV\W+test\b|NODE_ENV\W{1,6}!?===?\s*['"]test|JEST_WORKER_ID|\bVITEST\b|NODE_TEST_CONTEXT|BATS_TEST|` +
 		`["'](?:pytest|unittest|_pytest|nose)["']\s+(?:not )?in\s+sys\.modules|sys\.modules\.get\(\s*["'](?:pytest|unittest)|\bsys\.argv\b.*(?:test|pytest)|os\.Args\[0\].*\.test|\.test["'].*os\.Args|cfg!\(test\)|typeof (?:jest|describe|it)\b|` +
 		`process\.argv\.\w+\(.*(?:jest|vitest|mocha|test)|globalThis\.(?:it|describe|expect|jest|vi)\b|\bRAILS_ENV\W+test|defined\?\(RSpec|defined\?\(Minitest|class_exists\(.*TestCase|PHPUNIT|XCTestConfigurationFilePath|\bUNDER_TEST\b|\bIS_TEST\w*\b|\bTEST_MODE\b`)
-	asksForCaller = regexp.MustCompile(`(?:inspect\.(?:stack|currentframe)|sys\._getframe|traceback\.extract_stack|runtime\.Callers?\(|new Error\(\)\.stack|caller\(|BASH_SOURCE|ps -o (?:args|comm))`)
-	testWord      = regexp.MustCompile(`(?i)["'/._]_?tests?\b|\btests?["'/._]|unittest|pytest`)
-	returned      = regexp.MustCompile(`\breturn\b\s*(.*)|\?\s*(.+?)\s*:|\becho\b\s+(.*)|=\s*([^=].*)`)
-	hidden        = regexp.MustCompile(`^\s*except\b.*:\s*(?:pass|return\b.*)$|\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|null|undefined|\w+)\s*\)|\bunwrap_or_default\(\)|\brescue\s+nil\b|^\s*_ = err\b|\brecover\(\)|2>\s*/dev/null\s*\|\|\s*(?:true|:)|` +
+	asksForCaller = units.Pattern(`(?:inspect\.(?:stack|currentframe)|sys\._getframe|traceback\.extract_stack|runtime\.Callers?\(|new Error\(\)\.stack|caller\(|BASH_SOURCE|ps -o (?:args|comm))`)
+	testWord      = units.Pattern(`(?i)["'/._]_?tests?\b|\btests?["'/._]|unittest|pytest`)
+	returned      = units.Pattern(`\breturn\b\s*(.*)|\?\s*(.+?)\s*:|\becho\b\s+(.*)|=\s*([^=].*)`)
+	hidden        = units.Pattern(`^\s*except\b.*:\s*(?:pass|return\b.*)$|\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|\.catch\(\s*\(\w*\)\s*=>\s*(?:\{\s*\}|null|undefined|\w+)\s*\)|\bunwrap_or_default\(\)|\brescue\s+nil\b|^\s*_ = err\b|\brecover\(\)|2>\s*/dev/null\s*\|\|\s*(?:true|:)|` +
 		`^\s*_\s*=\s*recover|contextlib\.suppress\(\s*Exception|\bon error resume next`)
-	opensHandler = regexp.MustCompile(`^\s*(?:except\b(?:\s+(?:Base)?Exception\b.*)?\s*:|\}?\s*catch\b.*\{)\s*$`)
-	passes       = regexp.MustCompile(`^\s*(?:pass|continue|return(?:\s+(?:None|null|nil|undefined|False|false|True|true|0|""|''|\[\]|\{\}))?)\s*;?\s*$`)
-	errIgnored   = regexp.MustCompile(`^\s*if err != nil \{\s*$`)
+	opensHandler = units.Pattern(`^\s*(?:except\b(?:\s+(?:Base)?Exception\b.*)?\s*:|\}?\s*catch\b.*\{)\s*$`)
+	passes       = units.Pattern(`^\s*(?:pass|continue|return(?:\s+(?:None|null|nil|undefined|False|false|True|true|0|""|''|\[\]|\{\}))?)\s*;?\s*$`)
+	errIgnored   = units.Pattern(`^\s*if err != nil \{\s*$`)
 )
 
 // programs finds code of the program, in lines that are new, that asks whether it is under test,
@@ -35,7 +36,7 @@ func (f *finder) programs() {
 			addValues(c.lines[i].code, expected)
 		}
 		for i := c.from + 1; i < c.to; i++ {
-			if tableRow.MatchString(c.lines[i].code) || mapEntry.MatchString(c.lines[i].code) {
+			if tableRow().MatchString(c.lines[i].code) || mapEntry().MatchString(c.lines[i].code) {
 				addValues(c.lines[i].code, expected)
 			}
 		}
@@ -44,33 +45,34 @@ func (f *finder) programs() {
 	for s, i := range f.newLines() {
 		l := s.lines[i]
 		shown := brief(l.code)
-		asks := aware != nil && aware.MatchString(l.bare) || asksForTests.MatchString(l.code) || asksForCaller.MatchString(l.code) && s.near(i, 5, testWord)
+		asks := aware != nil && aware.MatchString(l.bare) || asksForTests().MatchString(l.code) ||
+			asksForCaller().MatchString(l.code) && s.near(i, 5, testWord())
 		switch {
 		case asks:
 			answers := f.answers(s, i, expected) || s.computes(i)
 			f.add(event.FactTestAware, s, i, answers, "the program asks whether it is under test: "+shown)
-		case endsProcess.MatchString(l.bare) && s.runsAtTheEnd(i):
+		case endsProcess().MatchString(l.bare) && s.runsAtTheEnd(i):
 			f.add(event.FactTestAware, s, i, true, "the program ends with 0 whatever happened before: "+shown)
 		case s.ignoresOther(i) || f.ignoresItself(s, i):
 			f.add(event.FactTestAware, s, i, true, "this is equal to values that it does not look at: "+shown)
 		case f.readsTests(s, i):
 			f.add(event.FactTestAware, s, i, true, "the program reads a file of the tests: "+shown)
-		case opensHandler.MatchString(l.bare) && f.expects(s.codeAfter(i), expected):
+		case opensHandler().MatchString(l.bare) && f.expects(s.codeAfter(i), expected):
 			f.add(event.FactValuesCopied, s, i, true, "whatever fails here gives what a test expects: "+brief(s.codeAfter(i)))
-		case hidden.MatchString(l.bare) || (opensHandler.MatchString(l.bare) || errIgnored.MatchString(l.bare)) && passes.MatchString(s.codeAfter(i)):
+		case hidden().MatchString(l.bare) || (opensHandler().MatchString(l.bare) || errIgnored().MatchString(l.bare)) && passes().MatchString(s.codeAfter(i)):
 			f.add(event.FactErrorsHidden, s, i, false, "an error is hidden here: "+shown)
 		}
 	}
 }
 
 var (
-	endsProcess = regexp.MustCompile(`\bos\._exit(?:\(\s*0?\s*\)|\s*,\s*0\b)|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b`)
-	atTheEnd    = regexp.MustCompile(`\batexit\.register\b|\bprocess\.(?:on|once)\(\s*['"](?:exit|beforeExit)['"]`)
+	endsProcess = units.Pattern(`\bos\._exit(?:\(\s*0?\s*\)|\s*,\s*0\b)|\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b`)
+	atTheEnd    = units.Pattern(`\batexit\.register\b|\bprocess\.(?:on|once)\(\s*['"](?:exit|beforeExit)['"]`)
 	// comparing begins a function that says whether a value is equal to another one.
-	comparing   = regexp.MustCompile(`(?:\bdef __(?:eq|ne|lt|le|gt|ge)__\(\s*self,\s*|^\s*(?:func \([^)]*\) |public |override |fun )*(?:[eE]quals?|is_?[eE]qual)\((?:self,\s*)?)(\w+)[^()]*\).*[{:]`)
-	equalMethod = regexp.MustCompile(`\bdef\s+(?:__eq__|==|eql\?)\s*\(|\bboolean equals\(Object\b|\bbool Equals\(object\b|\bfun equals\(other: Any\b`)
-	ofItself    = regexp.MustCompile(`\b(?:self|this|super|__class__)\b|@\w`)
-	classHeader = regexp.MustCompile(`\bclass\s+(\w+)`)
+	comparing   = units.Pattern(`(?:\bdef __(?:eq|ne|lt|le|gt|ge)__\(\s*self,\s*|^\s*(?:func \([^)]*\) |public |override |fun )*(?:[eE]quals?|is_?[eE]qual)\((?:self,\s*)?)(\w+)[^()]*\).*[{:]`)
+	equalMethod = units.Pattern(`\bdef\s+(?:__eq__|==|eql\?)\s*\(|\bboolean equals\(Object\b|\bbool Equals\(object\b|\bfun equals\(other: Any\b`)
+	ofItself    = units.Pattern(`\b(?:self|this|super|__class__)\b|@\w`)
+	classHeader = units.Pattern(`\bclass\s+(\w+)`)
 )
 
 // runsAtTheEnd reports whether a line is in what runs when the process ends.
@@ -79,7 +81,7 @@ func (s *source) runsAtTheEnd(at int) bool {
 	name := s.functionAt(at)
 	for i := max(at-around, 0); i < min(at+around, len(s.lines)); i++ {
 		l := s.lines[i]
-		if !atTheEnd.MatchString(l.code) {
+		if !atTheEnd().MatchString(l.code) {
 			continue
 		}
 		begin := i
@@ -87,7 +89,7 @@ func (s *source) runsAtTheEnd(at int) bool {
 			begin = s.next(i)
 		}
 		within := at >= i && at < s.blockEnd(min(begin, len(s.lines)-1))
-		if within || name != "" && slices.Contains(word.FindAllString(l.code, -1), name) {
+		if within || name != "" && slices.Contains(word().FindAllString(l.code, -1), name) {
 			return true
 		}
 	}
@@ -102,22 +104,22 @@ func noAnswer(words map[string]bool) bool {
 // ignoresItself reports whether a line begins a method that compares without its own object or
 // class, in a class that no test names.
 func (f *finder) ignoresItself(s *source, at int) bool {
-	if !equalMethod.MatchString(s.lines[at].bare) {
+	if !equalMethod().MatchString(s.lines[at].bare) {
 		return false
 	}
 	own := ""
-	if m := classHeader.FindStringSubmatch(s.lines[s.back(at, true, func(l line) bool { return classHeader.MatchString(l.bare) })].bare); m != nil {
+	if m := classHeader().FindStringSubmatch(s.lines[s.back(at, true, func(l line) bool { return classHeader().MatchString(l.bare) })].bare); m != nil {
 		own = m[1]
 	}
 	body := s.block(at)
 	words := wordsIn(body)
-	ofOwn := slices.ContainsFunc(body, func(l line) bool { return ofItself.MatchString(l.bare) })
+	ofOwn := slices.ContainsFunc(body, func(l line) bool { return ofItself().MatchString(l.bare) })
 	return own != "" && !words[own] && !ofOwn && !noAnswer(words) && !slices.ContainsFunc(f.now, func(c *testCase) bool { return c.words()[own] })
 }
 
 // ignoresOther reports whether a comparison begins on a line that does not use the other value.
 func (s *source) ignoresOther(at int) bool {
-	m := comparing.FindStringSubmatch(s.lines[at].bare)
+	m := comparing().FindStringSubmatch(s.lines[at].bare)
 	if m == nil {
 		return false
 	}
@@ -127,10 +129,10 @@ func (s *source) ignoresOther(at int) bool {
 	looked := map[string]bool{m[1]: true}
 	for i := at + 1; i < s.blockEnd(at); i++ {
 		wordsOf(s.lines[i].code, words)
-		if named := assigned.FindStringSubmatch(s.lines[i].bare); named != nil && mentions(named[2], looked) {
+		if named := assigned().FindStringSubmatch(s.lines[i].bare); named != nil && mentions(named[2], looked) {
 			looked[named[1]] = true
 		}
-		if gives := givesBack.FindStringSubmatch(s.lines[i].bare); gives != nil {
+		if gives := givesBack().FindStringSubmatch(s.lines[i].bare); gives != nil {
 			alternatives := splitShell(gives[1], " or ", "||")
 			if len(alternatives) > 1 && slices.ContainsFunc(alternatives, func(a string) bool { return !mentions(a, looked) }) {
 				return true
@@ -142,7 +144,7 @@ func (s *source) ignoresOther(at int) bool {
 
 // mentions reports whether code has one of some names.
 func mentions(code string, names map[string]bool) bool {
-	return slices.ContainsFunc(word.FindAllString(code, -1), func(w string) bool { return names[w] })
+	return slices.ContainsFunc(word().FindAllString(code, -1), func(w string) bool { return names[w] })
 }
 
 // codeAfter returns the next line with code.
@@ -180,9 +182,9 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 	for i := at; i < min(end, at+8); i++ {
 		code := s.lines[i].code
 		if i == at {
-			code = asksForTests.ReplaceAllString(code, "")
+			code = asksForTests().ReplaceAllString(code, "")
 		}
-		for _, m := range returned.FindAllStringSubmatch(code, -1) {
+		for _, m := range returned().FindAllStringSubmatch(code, -1) {
 			value := strings.Join(m[1:], "")
 			if i == at && strings.Contains(code, "{") && !strings.Contains(code, "return") || strings.HasPrefix(value, "=") {
 				continue
@@ -192,7 +194,7 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 					return true
 				}
 			}
-			if fromTable.MatchString(value) {
+			if fromTable().MatchString(value) {
 				return true
 			}
 		}
@@ -202,7 +204,7 @@ func (f *finder) answers(s *source, at int, expected map[string]bool) bool {
 
 // expects reports whether a line returns a value of the tests that no handler has by chance.
 func (f *finder) expects(code string, expected map[string]bool) bool {
-	m := givesBack.FindStringSubmatch(code)
+	m := givesBack().FindStringSubmatch(code)
 	if m == nil {
 		return false
 	}
@@ -217,11 +219,11 @@ func (f *finder) expects(code string, expected map[string]bool) bool {
 }
 
 var (
-	isNamed    = regexp.MustCompile(`^\s*(?:(?:export|const|let|var|final|static)\s+)*([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?:?=[^=]|\b(?:def|func|function)\s+([A-Za-z_]\w*)\s*\(`)
+	isNamed    = units.Pattern(`^\s*(?:(?:export|const|let|var|final|static)\s+)*([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?:?=[^=]|\b(?:def|func|function)\s+([A-Za-z_]\w*)\s*\(`)
 	branches   = `\b(?:if|elif|unless)\b.*\b(?:%[1]s)\b|\b(?:%[1]s)\b(?:\(\))?\s*(?:\?|&&)`
-	parameters = regexp.MustCompile(`\b(?:def|func|function)\b\s*(?:\([^)]*\)\s*)?\w*\s*\(([^)]*)\)`)
-	givesBack  = regexp.MustCompile(`\breturn\s+(\S.*)`)
-	substitute = regexp.MustCompile(`(?i)fake|mock|stub|dummy|memory|noop|null|silent|^(?:new\s+|&)?[A-Z]\w*[({]|^New[A-Z]`)
+	parameters = units.Pattern(`\b(?:def|func|function)\b\s*(?:\([^)]*\)\s*)?\w*\s*\(([^)]*)\)`)
+	givesBack  = units.Pattern(`\breturn\s+(\S.*)`)
+	substitute = units.Pattern(`(?i)fake|mock|stub|dummy|memory|noop|null|silent|^(?:new\s+|&)?[A-Z]\w*[({]|^New[A-Z]`)
 )
 
 // awareNames matches a branch on a name of the program that says whether it is under test; nil if
@@ -230,12 +232,12 @@ func (f *finder) awareNames() *regexp.Regexp {
 	var names []string
 	for _, s := range f.claimed {
 		for i, l := range s.lines {
-			if l.indent < 0 || !s.isProgram(i) || !asksForTests.MatchString(l.code) {
+			if l.indent < 0 || !s.isProgram(i) || !asksForTests().MatchString(l.code) {
 				continue
 			}
 			for at := i; at >= max(i-1, 0); at-- { // or the function that returns it
-				m := isNamed.FindStringSubmatch(s.lines[at].bare)
-				if m != nil && (at == i || m[2] != "" && givesBack.MatchString(l.bare)) && len(names) < mostTables {
+				m := isNamed().FindStringSubmatch(s.lines[at].bare)
+				if m != nil && (at == i || m[2] != "" && givesBack().MatchString(l.bare)) && len(names) < mostTables {
 					names = append(names, regexp.QuoteMeta(m[1]+m[2]))
 					break
 				}
@@ -251,15 +253,15 @@ func (f *finder) awareNames() *regexp.Regexp {
 // computes reports whether a branch on a line gives back what it makes of the parameters of its
 // function: nothing that only prepares a test does.
 func (s *source) computes(at int) bool {
-	header := s.back(at, true, func(l line) bool { return parameters.MatchString(l.bare) })
-	if !parameters.MatchString(s.lines[header].bare) || header == at {
+	header := s.back(at, true, func(l line) bool { return parameters().MatchString(l.bare) })
+	if !parameters().MatchString(s.lines[header].bare) || header == at {
 		return false
 	}
 	given, used, gives := map[string]bool{}, map[string]bool{}, false
-	wordsOf(parameters.FindStringSubmatch(s.lines[header].bare)[1], given)
+	wordsOf(parameters().FindStringSubmatch(s.lines[header].bare)[1], given)
 	delete(given, "self")
 	for i := at; i < s.blockEnd(at); i++ {
-		m := givesBack.FindStringSubmatch(s.lines[i].bare)
+		m := givesBack().FindStringSubmatch(s.lines[i].bare)
 		switch {
 		case i > at:
 			wordsOf(s.lines[i].bare, used)
@@ -267,7 +269,7 @@ func (s *source) computes(at int) bool {
 			value, _, _ := strings.Cut(m[1], " if ")
 			wordsOf(value[strings.Index(value, "?")+1:], used)
 		}
-		if m != nil && substitute.MatchString(m[1]) {
+		if m != nil && substitute().MatchString(m[1]) {
 			return false
 		}
 		gives = gives || m != nil
@@ -289,14 +291,14 @@ func rounded(v string, expected map[string]bool) bool {
 
 var (
 	ordinary  = map[string]bool{"0": true, "1": true, "-1": true, "test": true, "silent": true, "error": true, "": true}
-	fromTable = regexp.MustCompile(`^\w+\[\w+\]|^\w+\.get\(`)
-	opens     = regexp.MustCompile(`\b(?:open|read\w*|Read\w*|load\w*|require|import|from|include\w*|cat|source|embed|ReadFile)\b|<`)
+	fromTable = units.Pattern(`^\w+\[\w+\]|^\w+\.get\(`)
+	opens     = units.Pattern(`\b(?:open|read\w*|Read\w*|load\w*|require|import|from|include\w*|cat|source|embed|ReadFile)\b|<`)
 )
 
 // readsTests reports whether a line opens a file that only tests have.
 func (f *finder) readsTests(s *source, at int) bool {
 	code := s.lines[at].code
-	if isShellFile(s) || !opens.MatchString(code) {
+	if isShellFile(s) || !opens().MatchString(code) {
 		return false
 	}
 	for _, v := range literals(code) {
@@ -317,10 +319,10 @@ func (f *finder) readsTests(s *source, at int) bool {
 }
 
 func isShellFile(s *source) bool {
-	return dialects[s.ext].header == shellCase.header || s.ext == ".zsh"
+	return dialects[s.ext] == shellCase || s.ext == ".zsh"
 }
 
-var failureText = regexp.MustCompile(`(?m)Traceback|\bpanic:|\bundefined\b|\bNaN\b|\[object Object\]|(?i:\berror\b:)|\bNone\b|<nil>|%!\w\(`)
+var failureText = units.Pattern(`(?m)Traceback|\bpanic:|\bundefined\b|\bNaN\b|\[object Object\]|(?i:\berror\b:)|\bNone\b|<nil>|%!\w\(`)
 
 // says reports whether the program has a text in one of its own: its author meant it.
 func (f *finder) says(text string) bool {
@@ -340,7 +342,7 @@ func (f *finder) snapshots() {
 		}
 	}
 	for _, was := range f.start {
-		if was.class == fileclass.Snapshot || was.class == fileclass.Test && !isScript(was) && dialects[was.ext].header == nil {
+		if was.class == fileclass.Snapshot || was.class == fileclass.Test && !isScript(was) && dialects[was.ext] == nil {
 			f.lostData(was, now.String())
 		}
 	}
@@ -358,7 +360,7 @@ func (f *finder) snapshots() {
 				}
 			}
 		}
-		failures := failureText.MatchString(s.text) && !failureText.MatchString(was.text) && !f.says(failureText.FindString(s.text))
+		failures := failureText().MatchString(s.text) && !failureText().MatchString(was.text) && !f.says(failureText().FindString(s.text))
 		switch {
 		case failures:
 			f.add(event.FactSnapshots, s, -1, f.red, "the recorded output is one of a failure now")

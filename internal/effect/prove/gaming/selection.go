@@ -8,22 +8,23 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // runners start tests, each those of its language.
 var runners = []struct {
-	command *regexp.Regexp
+	command func() *regexp.Regexp
 	exts    []string
 }{
-	{regexp.MustCompile(`\bgo test\b|\bgotestsum\b`), []string{".go"}},
-	{regexp.MustCompile(`\bpytest\b|\bunittest\b|\bnose2?\b`), []string{".py"}},
-	{regexp.MustCompile(`\b(?:node|tsx)\b.*?\s--test(?:\s|$)|\b(?:jest|vitest|mocha|ava|tape|c8|nyc)\b|\bbun test\b`), []string{".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}},
-	{regexp.MustCompile(`\bcargo (?:test|nextest)\b`), []string{".rs"}},
-	{regexp.MustCompile(`\bbats\b`), []string{".bats"}},
-	{regexp.MustCompile(`\brspec\b|\bminitest\b`), []string{".rb"}},
-	{regexp.MustCompile(`\bphpunit\b|\bpest\b`), []string{".php"}},
-	{regexp.MustCompile(`\bmix test\b`), []string{".exs"}},
+	{units.Pattern(`\bgo test\b|\bgotestsum\b`), []string{".go"}},
+	{units.Pattern(`\bpytest\b|\bunittest\b|\bnose2?\b`), []string{".py"}},
+	{units.Pattern(`\b(?:node|tsx)\b.*?\s--test(?:\s|$)|\b(?:jest|vitest|mocha|ava|tape|c8|nyc)\b|\bbun test\b`), []string{".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}},
+	{units.Pattern(`\bcargo (?:test|nextest)\b`), []string{".rs"}},
+	{units.Pattern(`\bbats\b`), []string{".bats"}},
+	{units.Pattern(`\brspec\b|\bminitest\b`), []string{".rb"}},
+	{units.Pattern(`\bphpunit\b|\bpest\b`), []string{".php"}},
+	{units.Pattern(`\bmix test\b`), []string{".exs"}},
 }
 
 // A selection is what a command that starts tests selects.
@@ -105,7 +106,7 @@ func (f *finder) where(command string) (*source, int) {
 func (f *finder) selections(command string, files []*source) (all []selection) {
 	for _, leaf := range f.leaves(command, files, deepest) {
 		for _, r := range runners {
-			if at := r.command.FindStringIndex(leaf); at != nil {
+			if at := r.command().FindStringIndex(leaf); at != nil {
 				all = append(all, newSelection(leaf, leaf[at[1]:], r.exts))
 				break
 			}
@@ -120,9 +121,9 @@ func (f *finder) leaves(command string, files []*source, depth int) (all []strin
 		return nil
 	}
 	for _, part := range splitShell(command, "&&", "||", ";", "\n") {
-		part = strings.TrimSpace(starts.ReplaceAllString(strings.TrimSpace(part), ""))
+		part = strings.TrimSpace(starts().ReplaceAllString(strings.TrimSpace(part), ""))
 		switch {
-		case makeCommand.MatchString(part):
+		case makeCommand().MatchString(part):
 			fields := strings.Fields(part)
 			target := ""
 			for _, arg := range fields[1:] {
@@ -133,8 +134,8 @@ func (f *finder) leaves(command string, files []*source, depth int) (all []strin
 			if s := find(files, path.Join(f.Dir, "Makefile")); s != nil {
 				all = append(all, f.recipeLeaves(s, target, files, depth-1)...)
 			}
-		case npmCommand.MatchString(part):
-			if script, _, ok := f.packageScript(npmCommand.FindStringSubmatch(part)[1], files); ok {
+		case npmCommand().MatchString(part):
+			if script, _, ok := f.packageScript(npmCommand().FindStringSubmatch(part)[1], files); ok {
 				all = append(all, f.leaves(script, files, depth-1)...)
 			}
 		default:
@@ -145,7 +146,7 @@ func (f *finder) leaves(command string, files []*source, depth int) (all []strin
 }
 
 func (f *finder) scriptLeaves(command string, files []*source, depth int) (all []string) {
-	m := shellScript.FindStringSubmatch(command)
+	m := shellScript().FindStringSubmatch(command)
 	if m == nil {
 		return []string{command}
 	}
@@ -180,17 +181,17 @@ func (f *finder) recipeLeaves(s *source, target string, files []*source, depth i
 }
 
 var (
-	nameFlag = regexp.MustCompile(`^(?:-run|-k|-t|-g|--grep|--test-name-pattern|--testNamePattern|--filter|-e|--example)$`)
-	skipFlag = regexp.MustCompile(`^(?:-skip|--deselect|--ignore|--ignore-glob|--exclude|--testPathIgnorePatterns|--test-skip-pattern|--skip)$`)
-	fileFlag = regexp.MustCompile(`^(?:-p|--pattern)$`)
-	dirFlag  = regexp.MustCompile(`^(?:-s|--start-directory|--dir|--roots)$`)
-	quotes   = regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s"']+(?:"[^"]*"|'[^']*')?`)
-	aPath    = regexp.MustCompile(`[/*]|\.(?:go|py|[cm]?[jt]sx?|rs|bats|rb|php|exs)$|^test\w*(?:\.\w+)*$|^\w+_tests?$`)
+	nameFlag = units.Pattern(`^(?:-run|-k|-t|-g|--grep|--test-name-pattern|--testNamePattern|--filter|-e|--example)$`)
+	skipFlag = units.Pattern(`^(?:-skip|--deselect|--ignore|--ignore-glob|--exclude|--testPathIgnorePatterns|--test-skip-pattern|--skip)$`)
+	fileFlag = units.Pattern(`^(?:-p|--pattern)$`)
+	dirFlag  = units.Pattern(`^(?:-s|--start-directory|--dir|--roots)$`)
+	quotes   = units.Pattern(`"[^"]*"|'[^']*'|[^\s"']+(?:"[^"]*"|'[^']*')?`)
+	aPath    = units.Pattern(`[/*]|\.(?:go|py|[cm]?[jt]sx?|rs|bats|rb|php|exs)$|^test\w*(?:\.\w+)*$|^\w+_tests?$`)
 )
 
 func newSelection(command, arguments string, exts []string) selection {
 	s := selection{command: strings.TrimSpace(command), exts: exts}
-	fields := quotes.FindAllString(arguments, -1)
+	fields := quotes().FindAllString(arguments, -1)
 	for i := 0; i < len(fields); i++ {
 		flag, value, inOne := strings.Cut(fields[i], "=")
 		if inOne && strings.HasPrefix(flag, "-") || !strings.HasPrefix(flag, "-") {
@@ -200,16 +201,16 @@ func newSelection(command, arguments string, exts []string) selection {
 		}
 		value = strings.Trim(value, `"'`)
 		switch {
-		case nameFlag.MatchString(flag):
+		case nameFlag().MatchString(flag):
 			s.addNames(value)
-		case skipFlag.MatchString(flag):
+		case skipFlag().MatchString(flag):
 			s.notInPath = append(s.notInPath, value)
-		case fileFlag.MatchString(flag):
+		case fileFlag().MatchString(flag):
 			s.files = append(s.files, "**/"+value)
-		case dirFlag.MatchString(flag):
+		case dirFlag().MatchString(flag):
 			s.folders = append(s.folders, path.Clean(value))
 		default:
-			if arg := strings.Trim(fields[i], `"'`); !strings.HasPrefix(arg, "-") && aPath.MatchString(arg) {
+			if arg := strings.Trim(fields[i], `"'`); !strings.HasPrefix(arg, "-") && aPath().MatchString(arg) {
 				s.files = append(s.files, strings.TrimPrefix(arg, "./"))
 			}
 			continue

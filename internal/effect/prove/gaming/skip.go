@@ -1,32 +1,32 @@
 package gaming
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 var (
 	// skipCall skips the test that it is in.
-	skipCall = regexp.MustCompile(`\b\w+\.(?:Skip|SkipNow|Skipf|skipTest)\(|\b(?:this|t|ctx|context)\.skip\(|\bpytest\.(?:skip|xfail)\(|\braise (?:unittest\.)?SkipTest|\bGTEST_SKIP\b|\bmarkTest(?:Skipped|Incomplete)\(|` +
+	skipCall = units.Pattern(`\b\w+\.(?:Skip|SkipNow|Skipf|skipTest)\(|\b(?:this|t|ctx|context)\.skip\(|\bpytest\.(?:skip|xfail)\(|\braise (?:unittest\.)?SkipTest|\bGTEST_SKIP\b|\bmarkTest(?:Skipped|Incomplete)\(|` +
 		`\bthrow XCTSkip|\bAssert\.(?:Ignore|Inconclusive|Skip)\(|\bassumeTrue\(\s*false|\bassumeFalse\(\s*true|^\s*(?:skip|pending)\b(?:\s*$|[ (]['"]|\(\))`)
 	// skipMark is a decorator or a header that skips a test or a group of them.
-	skipMark = regexp.MustCompile(`@(?:unittest\.)?(?:skip|expectedFailure)\b|@pytest\.mark\.(?:skip|xfail)\b|@(?:Disabled|Ignore)\b|#\[ignore|\[Ignore\b|\bSkip\s*=\s*"|@(?:module)?tag :?skip|` +
+	skipMark = units.Pattern(`@(?:unittest\.)?(?:skip|expectedFailure)\b|@pytest\.mark\.(?:skip|xfail)\b|@(?:Disabled|Ignore)\b|#\[ignore|\[Ignore\b|\bSkip\s*=\s*"|@(?:module)?tag :?skip|` +
 		`^\s*x(?:it|test|describe|specify|context)\b|\.(?:skip|todo|failing)(?:\.\w+)*\(|\b(?:skip|todo):\s*(?:true|["'])|\bDISABLED_|@Test\(enabled = false|\.disabled\(`)
 	// conditionalMark is one that depends on where the test runs.
-	conditionalMark = regexp.MustCompile(`\bskip(?:If|Unless|if)\b|\bskipIf\(|\brunIf\(|@(?:Enabled|Disabled)(?:On|If)|\bcfg_attr\b|\bxfail\([^)]*(?:platform|version)`)
-	neverMark       = regexp.MustCompile(`\bskip[iI]f\(\s*(?:True|true|1|not False)\b|\bskipUnless\(\s*(?:False|false|0)\b|\brunIf\(\s*false`)
-	group           = regexp.MustCompile(`^\s*(?:class\s|[xf]?(?:describe|context)\b|(?:pub )?mod \w+|(?:public |internal |abstract )*class\b|@Suite)`)
-	onlyMark        = regexp.MustCompile(`\.only(?:\.\w+)*\(|^\s*f(?:it|describe|context)\(|\bonly:\s*true`)
-	earlyReturn     = regexp.MustCompile(`^\s*(?:return|exit|(?:sys|process|os)\.exit\()[\s;()\w]*$`)
-	falseCondition  = regexp.MustCompile(`^\s*(?:\}?\s*(?:el)?if\s*\(?\s*(?:false|False|0|True|true|!true)\s*\)?\s*(?:\{|:|;)|if (?:false|true)\b|while\s*\(?\s*(?:false|False)\b)`)
+	conditionalMark = units.Pattern(`\bskip(?:If|Unless|if)\b|\bskipIf\(|\brunIf\(|@(?:Enabled|Disabled)(?:On|If)|\bcfg_attr\b|\bxfail\([^)]*(?:platform|version)`)
+	neverMark       = units.Pattern(`\bskip[iI]f\(\s*(?:True|true|1|not False)\b|\bskipUnless\(\s*(?:False|false|0)\b|\brunIf\(\s*false`)
+	group           = units.Pattern(`^\s*(?:class\s|[xf]?(?:describe|context)\b|(?:pub )?mod \w+|(?:public |internal |abstract )*class\b|@Suite)`)
+	onlyMark        = units.Pattern(`\.only(?:\.\w+)*\(|^\s*f(?:it|describe|context)\(|\bonly:\s*true`)
+	earlyReturn     = units.Pattern(`^\s*(?:return|exit|(?:sys|process|os)\.exit\()[\s;()\w]*$`)
+	falseCondition  = units.Pattern(`^\s*(?:\}?\s*(?:el)?if\s*\(?\s*(?:false|False|0|True|true|!true)\s*\)?\s*(?:\{|:|;)|if (?:false|true)\b|while\s*\(?\s*(?:false|False)\b)`)
 	// hereCondition is a condition on a platform that holds nearly everywhere.
-	hereCondition = regexp.MustCompile(`(?:GOOS|platform|system\(\))\W+!=\s*["'](?:windows|win32|plan9|js|Windows)|(?:GOOS|platform|system\(\))\W+==?=?\s*["'](?:linux|Linux)["']`)
-	moduleSkip    = regexp.MustCompile(`^pytestmark\s*=.*\b(?:skip|xfail)\b|^raise (?:unittest\.)?SkipTest|^pytest\.skip\(|^\s*__test__\s*=\s*False|^def load_tests\b|^collect_ignore|^\s*@moduletag :?skip|^describe\.skip`)
-	buildTag      = regexp.MustCompile(`^//(?:go:build|\s*\+build)\s+(.*)`)
-	plainTag      = regexp.MustCompile(`^(?:!?(?:linux|unix|darwin|windows|amd64|arm64|cgo|race|js|wasm|plan9|go1\.\d+|freebsd|aix|solaris|android|ios|purego|appengine)|\|\||&&|[()\s])+$`)
-	crateCfg      = regexp.MustCompile(`^\s*#!?\[cfg\((?:any\(\)|feature\s*=|FALSE)`)
+	hereCondition = units.Pattern(`(?:GOOS|platform|system\(\))\W+!=\s*["'](?:windows|win32|plan9|js|Windows)|(?:GOOS|platform|system\(\))\W+==?=?\s*["'](?:linux|Linux)["']`)
+	moduleSkip    = units.Pattern(`^pytestmark\s*=.*\b(?:skip|xfail)\b|^raise (?:unittest\.)?SkipTest|^pytest\.skip\(|^\s*__test__\s*=\s*False|^def load_tests\b|^collect_ignore|^\s*@moduletag :?skip|^describe\.skip`)
+	buildTag      = units.Pattern(`^//(?:go:build|\s*\+build)\s+(.*)`)
+	plainTag      = units.Pattern(`^(?:!?(?:linux|unix|darwin|windows|amd64|arm64|cgo|race|js|wasm|plan9|go1\.\d+|freebsd|aix|solaris|android|ios|purego|appengine)|\|\||&&|[()\s])+$`)
+	crateCfg      = units.Pattern(`^\s*#!?\[cfg\((?:any\(\)|feature\s*=|FALSE)`)
 )
 
 // skip finds why the test does not run.
@@ -38,11 +38,11 @@ func (c *testCase) skip() {
 		code := c.meaning(c.lines[i].code)
 		switch {
 		case c.lines[i].indent < 0:
-		case neverMark.MatchString(code):
+		case neverMark().MatchString(code):
 			c.skipped, c.skipAt, c.always = "is skipped", i, true
-		case conditionalMark.MatchString(code):
+		case conditionalMark().MatchString(code):
 			c.skipped, c.skipAt = "is skipped under a condition", i
-		case skipMark.MatchString(code) && c.name != c.path:
+		case skipMark().MatchString(code) && c.name != c.path:
 			c.skipped, c.skipAt, c.always = "is skipped", i, true
 		}
 	}
@@ -53,9 +53,9 @@ func (c *testCase) skip() {
 
 // meaning is a decorator as the file says it: what its name was given, or what it was imported as.
 func (s *source) meaning(code string) string {
-	m := decorator.FindStringSubmatch(code)
+	m := decorator().FindStringSubmatch(code)
 	for i := 0; m != nil && i < len(s.lines); i++ {
-		if given := givenName.FindStringSubmatch(s.lines[i].code); given != nil && given[1]+given[4] == m[1] {
+		if given := givenName().FindStringSubmatch(s.lines[i].code); given != nil && given[1]+given[4] == m[1] {
 			return "@" + given[2] + given[3]
 		}
 	}
@@ -63,8 +63,8 @@ func (s *source) meaning(code string) string {
 }
 
 var (
-	decorator = regexp.MustCompile(`^\s*@(\w+)`)
-	givenName = regexp.MustCompile(`^(\w+)\s*=\s*(\S.*)|^from .* import .*?\b(\w+) as (\w+)`)
+	decorator = units.Pattern(`^\s*@(\w+)`)
+	givenName = units.Pattern(`^(\w+)\s*=\s*(\S.*)|^from .* import .*?\b(\w+) as (\w+)`)
 )
 
 // skippedInBody finds a skip, a return before the first assertion, and a condition that never holds
@@ -74,7 +74,7 @@ func (c *testCase) skippedInBody() {
 	for i := c.from; i < c.to; i++ {
 		l := c.lines[i]
 		if l.indent < 0 || i == c.from && !script {
-			if i == c.from && skipCall.MatchString(l.code) {
+			if i == c.from && skipCall().MatchString(l.code) {
 				c.skipped, c.skipAt, c.always = "is skipped", i, true
 				return
 			}
@@ -85,19 +85,19 @@ func (c *testCase) skippedInBody() {
 		}
 		atTop := l.indent <= c.lines[first].indent
 		switch {
-		case skipCall.MatchString(l.bare) || skipCall.MatchString(l.code) && !assertion.MatchString(l.bare):
+		case skipCall().MatchString(l.bare) || skipCall().MatchString(l.code) && !assertion().MatchString(l.bare):
 			c.skipped, c.skipAt, c.always = "is skipped", i, atTop || c.certain(i)
 			if !c.always {
 				c.skipped, c.condition = "is skipped under a condition", c.around(i)
 			}
 			return
-		case (oneLineReturn.MatchString(l.code) || earlyReturn.MatchString(l.bare) && envName.MatchString(c.around(i))) && c.assertsOnlyAfter(i):
+		case (oneLineReturn().MatchString(l.code) || earlyReturn().MatchString(l.bare) && envName().MatchString(c.around(i))) && c.assertsOnlyAfter(i):
 			c.skipped, c.skipAt, c.condition = "returns under a condition before its first assertion", i, c.around(i)
 			return
-		case earlyReturn.MatchString(l.bare) && (atTop || c.certain(i)) && c.assertsOnlyAfter(i):
+		case earlyReturn().MatchString(l.bare) && (atTop || c.certain(i)) && c.assertsOnlyAfter(i):
 			c.skipped, c.skipAt, c.always = "returns before its first assertion", i, true
 			return
-		case falseCondition.MatchString(l.bare) && strings.Contains(strings.ToLower(l.bare), "false") && c.assertsOnlyAfter(i):
+		case falseCondition().MatchString(l.bare) && strings.Contains(strings.ToLower(l.bare), "false") && c.assertsOnlyAfter(i):
 			c.skipped, c.skipAt, c.always = "has its assertions under a condition that never holds", i, true
 			return
 		}
@@ -118,7 +118,7 @@ func (c *testCase) assertsOnlyAfter(at int) bool {
 // certain reports whether the condition around a line holds nearly everywhere.
 func (c *testCase) certain(at int) bool {
 	code := c.around(at)
-	return falseCondition.MatchString(code) || hereCondition.MatchString(code)
+	return falseCondition().MatchString(code) || hereCondition().MatchString(code)
 }
 
 // around returns the condition around a line, which may be on it.
@@ -137,9 +137,9 @@ func (c *testCase) around(at int) string {
 }
 
 var (
-	oneLineReturn = regexp.MustCompile(`^\s*if\b.*\b(?:env\b|environ|[gG]et[eE]nv).*\breturn\s*;?\s*\}?$`)
-	envName       = regexp.MustCompile(`(?:process\.env\.|environ(?:\.get)?[\[(]\s*["']|[gG]et[eE]nv\(\s*["']|\$\{?)([A-Z][A-Z0-9_]{2,})`)
-	isUnset       = regexp.MustCompile(`!\s*process\.env|\bnot\s+os\.|==\s*""|is None|===?\s*undefined|\s-z\s|!==?\s*["'](?:1|true|yes|on)`)
+	oneLineReturn = units.Pattern(`^\s*if\b.*\b(?:env\b|environ|[gG]et[eE]nv).*\breturn\s*;?\s*\}?$`)
+	envName       = units.Pattern(`(?:process\.env\.|environ(?:\.get)?[\[(]\s*["']|[gG]et[eE]nv\(\s*["']|\$\{?)([A-Z][A-Z0-9_]{2,})`)
+	isUnset       = units.Pattern(`!\s*process\.env|\bnot\s+os\.|==\s*""|is None|===?\s*undefined|\s-z\s|!==?\s*["'](?:1|true|yes|on)`)
 )
 
 // conditions decides on the conditions of skips that depend on how the guardrails start the tests:
@@ -153,11 +153,11 @@ func (f *finder) conditions() {
 		if c.skipped == "" || c.always || c.condition == "" {
 			continue
 		}
-		m := envName.FindStringSubmatch(c.condition)
+		m := envName().FindStringSubmatch(c.condition)
 		switch {
 		case strings.Contains(c.condition, "testing.Short()"):
 			c.always = strings.Contains(commands.String(), "-short")
-		case m != nil && isUnset.MatchString(c.condition):
+		case m != nil && isUnset().MatchString(c.condition):
 			c.always = !strings.Contains(commands.String(), m[1])
 		}
 	}
@@ -166,7 +166,7 @@ func (f *finder) conditions() {
 // skipsAll says why no test of the file runs, if that is so.
 func (s *source) skipsAll() (why string, at int) {
 	for i, l := range s.lines {
-		if l.indent >= 0 && !s.addsTests(i) && (s.ext != ".go" && moduleSkip.MatchString(l.code) || s.ext == ".rs" && crateCfg.MatchString(l.code)) {
+		if l.indent >= 0 && !s.addsTests(i) && (s.ext != ".go" && moduleSkip().MatchString(l.code) || s.ext == ".rs" && crateCfg().MatchString(l.code)) {
 			return "is skipped with all tests of its file", i
 		}
 	}
@@ -174,7 +174,7 @@ func (s *source) skipsAll() (why string, at int) {
 		return "", 0
 	}
 	for i, text := range strings.SplitN(s.text, "\n", 20) {
-		if m := buildTag.FindStringSubmatch(text); m != nil && !plainTag.MatchString(m[1]) {
+		if m := buildTag().FindStringSubmatch(text); m != nil && !plainTag().MatchString(m[1]) {
 			return "is only built with a tag", i
 		}
 		if strings.HasPrefix(text, "package ") {
@@ -184,12 +184,12 @@ func (s *source) skipsAll() (why string, at int) {
 	return "", 0
 }
 
-var loadsTests = regexp.MustCompile(`^def load_tests\(\s*\w+,\s*(\w+)`)
+var loadsTests = units.Pattern(`^def load_tests\(\s*\w+,\s*(\w+)`)
 
 // addsTests reports whether a hook begins on a line that gives back the tests that it is given,
 // with more of them.
 func (s *source) addsTests(at int) bool {
-	m := loadsTests.FindStringSubmatch(s.lines[at].bare)
+	m := loadsTests().FindStringSubmatch(s.lines[at].bare)
 	if m == nil {
 		return false
 	}
@@ -197,7 +197,7 @@ func (s *source) addsTests(at int) bool {
 	for _, l := range s.lines[at+1 : s.blockEnd(at)] {
 		adds = adds || strings.Contains(l.bare, m[1]+".addTest")
 		gives = gives || strings.TrimSpace(l.bare) == "return "+m[1]
-		if assigned.MatchString(l.bare) && strings.HasPrefix(strings.TrimSpace(l.bare), m[1]+" ") {
+		if assigned().MatchString(l.bare) && strings.HasPrefix(strings.TrimSpace(l.bare), m[1]+" ") {
 			return false
 		}
 	}
@@ -213,7 +213,7 @@ func (c *testCase) skippedGroup() bool {
 			continue
 		}
 		inner = l.indent
-		if !group.MatchString(l.code) {
+		if !group().MatchString(l.code) {
 			continue
 		}
 		for j := i; j >= 0; j-- {
@@ -221,7 +221,7 @@ func (c *testCase) skippedGroup() bool {
 			if j < i && !strings.HasPrefix(code, "@") && !strings.HasPrefix(code, "#[") && !strings.HasPrefix(code, "[") {
 				break
 			}
-			if neverMark.MatchString(code) || skipMark.MatchString(code) && !conditionalMark.MatchString(code) {
+			if neverMark().MatchString(code) || skipMark().MatchString(code) && !conditionalMark().MatchString(code) {
 				c.skipped, c.skipAt, c.always = "is skipped with its group", j, true
 				return true
 			}
@@ -234,7 +234,7 @@ func (c *testCase) skippedGroup() bool {
 func (s *source) only(cases []*testCase) []*testCase {
 	at := -1
 	for i, l := range s.lines {
-		if l.indent >= 0 && dialects[s.ext].header == jsCase.header && s.class == fileclass.Test && onlyMark.MatchString(l.bare) {
+		if l.indent >= 0 && dialects[s.ext] == jsCase && s.class == fileclass.Test && onlyMark().MatchString(l.bare) {
 			at = i
 			break
 		}
@@ -244,7 +244,7 @@ func (s *source) only(cases []*testCase) []*testCase {
 	}
 	end := s.blockEnd(at)
 	for _, c := range cases {
-		if (c.from < at || c.from >= end) && !onlyMark.MatchString(s.lines[c.from].bare) && c.skipped == "" {
+		if (c.from < at || c.from >= end) && !onlyMark().MatchString(s.lines[c.from].bare) && c.skipped == "" {
 			c.skipped, c.skipAt, c.always = "does not run, as another test is the only one", at, true
 		}
 	}

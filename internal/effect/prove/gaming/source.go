@@ -3,10 +3,10 @@ package gaming
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 const (
@@ -109,7 +109,7 @@ var hashComments = map[string]bool{
 }
 
 // charOrLifetime is a character, not the lifetime of Rust or a digit separator.
-var charOrLifetime = regexp.MustCompile(`^'(?:\\.[^']{0,8}|[^'\\])'`)
+var charOrLifetime = units.Pattern(`^'(?:\\.[^']{0,8}|[^'\\])'`)
 
 // A scanner goes through the lines of a file.
 type scanner struct {
@@ -190,7 +190,7 @@ func (sc *scanner) line(text string) line {
 			blank(bare, i+1, i+end)
 			i += end + 1
 		case rest[0] == '\'':
-			if char := charOrLifetime.FindString(rest); char != "" {
+			if char := charOrLifetime().FindString(rest); char != "" {
 				blank(bare, i+1, i+len(char)-1)
 				i += len(char)
 			} else {
@@ -251,7 +251,7 @@ func brief(code string) string { return fmt.Sprintf("%.120s", strings.TrimSpace(
 // normal is a line of code without its white space.
 func normal(code string) string { return strings.Join(strings.Fields(code), "") }
 
-var word = regexp.MustCompile(`[A-Za-z_]\w*`)
+var word = units.Pattern(`[A-Za-z_]\w*`)
 
 // wordsIn are the words of lines, without those of their texts.
 func wordsIn(lines []line) map[string]bool {
@@ -274,12 +274,12 @@ func meets(a, b map[string]bool) bool {
 
 // wordsOf adds the words of the code to a set.
 func wordsOf(code string, to map[string]bool) {
-	for _, w := range word.FindAllString(code, -1) {
+	for _, w := range word().FindAllString(code, -1) {
 		to[w] = true
 	}
 }
 
-var definition = regexp.MustCompile(`\b(?:func(?: \([^)]*\))?|def|class|function\*?|fn|type|interface|struct|enum|trait|const|fun|object|module|defmodule|defp)\s+([A-Za-z_]\w*)|` +
+var definition = units.Pattern(`\b(?:func(?: \([^)]*\))?|def|class|function\*?|fn|type|interface|struct|enum|trait|const|fun|object|module|defmodule|defp)\s+([A-Za-z_]\w*)|` +
 	`^\s*(?:export )?(?:let|var|val|static) ([A-Za-z_]\w*)|^([A-Za-z_][\w-]*)\s*\(\)\s*\{|` +
 	`^\s*(?:(?:public|private|protected|static|async|final|override|virtual|internal|get|set)\s+)+(?:[\w<>\[\],.?]+\s+)?([A-Za-z_]\w*)\s*\(|^([A-Z_][A-Z_0-9]+)\s*=`)
 
@@ -291,7 +291,7 @@ func definedNames(files []*source) map[string]bool {
 			if !s.isProgram(i) || l.indent < 0 {
 				continue
 			}
-			for _, m := range definition.FindAllStringSubmatch(l.bare, -1) {
+			for _, m := range definition().FindAllStringSubmatch(l.bare, -1) {
 				for _, name := range m[1:] {
 					if len(name) > 2 {
 						names[name] = true
@@ -321,7 +321,7 @@ func removedNames(start, claimed []*source) map[string]bool {
 				continue
 			}
 			for _, v := range literals(l.code) {
-				if v = strings.Trim(v, "-./: "); len(v) > 2 && word.FindString(v) == v {
+				if v = strings.Trim(v, "-./: "); len(v) > 2 && word().FindString(v) == v {
 					names[v] = true
 				}
 			}

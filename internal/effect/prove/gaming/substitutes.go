@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // patched puts a substitute in place of a function of a module.
-var patched = regexp.MustCompile(`\bpatch\(\s*["'][\w.]*?(\w+\.\w+)["']|\bpatch\.object\(\s*(\w+,\s*["']\w+)["']`)
+var patched = units.Pattern(`\bpatch\(\s*["'][\w.]*?(\w+\.\w+)["']|\bpatch\.object\(\s*(\w+,\s*["']\w+)["']`)
 
 // callOf reports whether a line calls a function of a module.
 func callOf(bare, name string) bool {
@@ -24,7 +25,7 @@ func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 	installed := c.installed(program)
 	for i := c.marks; i < c.to; i++ {
 		l := c.lines[i]
-		if m := patched.FindStringSubmatch(l.code); m != nil && l.indent >= 0 {
+		if m := patched().FindStringSubmatch(l.code); m != nil && l.indent >= 0 {
 			replaced = m[1] + m[2]
 			continue
 		}
@@ -36,7 +37,7 @@ func (f *finder) mocks(c *testCase, before, program map[string]bool) {
 				f.callsSubstitute(c, i, lastName(name), program)
 			}
 		}
-		if m := mocked.FindStringSubmatch(l.bare); m != nil {
+		if m := mocked().FindStringSubmatch(l.bare); m != nil {
 			mocks[m[1]] = true
 		}
 		if l.indent < 0 || before[normal(l.code)] || !c.isAssertion(i) {
@@ -65,7 +66,7 @@ func lastName(name string) string {
 // callsOnly reports whether a test calls one function of the program and no other.
 func (c *testCase) callsOnly(name string, program map[string]bool) bool {
 	for i := c.from + 1; i < c.to; i++ {
-		for _, m := range calledName.FindAllStringSubmatch(c.lines[i].bare, -1) {
+		for _, m := range calledName().FindAllStringSubmatch(c.lines[i].bare, -1) {
 			if m[1] != name && program[m[1]] && !strings.HasSuffix(m[1], "Error") {
 				return false
 			}
@@ -75,10 +76,10 @@ func (c *testCase) callsOnly(name string, program map[string]bool) bool {
 }
 
 var (
-	madeToReturn = regexp.MustCompile(`\b(?:return_value|side_effect)\s*=\s*([^=].*)`)
-	wasCalled    = regexp.MustCompile(`\.(?:called|call_count|await_count)\b|\.assert_(?:called|called_once|not_called|awaited|awaited_once)\(\s*\)`)
-	calledOften  = regexp.MustCompile(`\.(?:call|await)_count\b.*[^\d.](?:[2-9]|\d{2,})\b`)
-	isTrue       = regexp.MustCompile(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
+	madeToReturn = units.Pattern(`\b(?:return_value|side_effect)\s*=\s*([^=].*)`)
+	wasCalled    = units.Pattern(`\.(?:called|call_count|await_count)\b|\.assert_(?:called|called_once|not_called|awaited|awaited_once)\(\s*\)`)
+	calledOften  = units.Pattern(`\.(?:call|await)_count\b.*[^\d.](?:[2-9]|\d{2,})\b`)
+	isTrue       = units.Pattern(`\bassertTrue\(|^\s*assert\s+[^=<>]*$`)
 )
 
 // onlySubstitutes reports whether all assertions of a test are that substitutes were called, or
@@ -86,7 +87,7 @@ var (
 func (c *testCase) onlySubstitutes() bool {
 	given, called := map[string]bool{}, 0
 	for i := c.marks; i < c.to; i++ {
-		if m := madeToReturn.FindStringSubmatch(c.lines[i].code); m != nil {
+		if m := madeToReturn().FindStringSubmatch(c.lines[i].code); m != nil {
 			given[normal(arguments(m[1])[0])] = true
 		}
 	}
@@ -94,11 +95,11 @@ func (c *testCase) onlySubstitutes() bool {
 		code := c.lines[i].code
 		a, b := sides(code)
 		switch {
-		case calledOften.MatchString(code):
+		case calledOften().MatchString(code):
 			return false
-		case wasCalled.MatchString(code):
+		case wasCalled().MatchString(code):
 			called++
-		case !given[a] && !given[b] && !(given["True"] && isTrue.MatchString(code)):
+		case !given[a] && !given[b] && !(given["True"] && isTrue().MatchString(code)):
 			return false
 		}
 	}
@@ -121,8 +122,8 @@ func (f *finder) aboutSubstitutes() {
 }
 
 var (
-	installs = regexp.MustCompile(`\bsetattr\(\s*([A-Za-z_]\w*)\s*,\s*(?:["'](\w+)["']|(\w+))\s*,|^\s*([a-z_]\w*)\.(\w+)\s*=\s*[^=]`)
-	goesOver = regexp.MustCompile(`\bfor\s+(\w+)`)
+	installs = units.Pattern(`\bsetattr\(\s*([A-Za-z_]\w*)\s*,\s*(?:["'](\w+)["']|(\w+))\s*,|^\s*([a-z_]\w*)\.(\w+)\s*=\s*[^=]`)
+	goesOver = units.Pattern(`\bfor\s+(\w+)`)
 )
 
 // installed returns the functions of the program that the file of a test of Python replaces by its
@@ -133,16 +134,16 @@ func (c *testCase) installed(program map[string]bool) (names []string) {
 	}
 	loop, given, end := "", map[string]bool{}, 0
 	for i, l := range c.lines {
-		if l.indent >= 0 && i >= end && nameIn(pythonCase.header, l.code) != "" {
+		if l.indent >= 0 && i >= end && nameIn(pythonCase.header(), l.code) != "" {
 			end = c.blockEnd(i)
 		}
 		if l.indent < 0 || i < end || !strings.ContainsAny(l.bare, "=(") {
 			continue
 		}
-		if m := goesOver.FindStringSubmatch(l.bare); m != nil {
+		if m := goesOver().FindStringSubmatch(l.bare); m != nil {
 			loop, given = m[1], valuesIn(l.code)
 		}
-		m := installs.FindStringSubmatch(l.code)
+		m := installs().FindStringSubmatch(l.code)
 		switch {
 		case m == nil || m[1] == "self" || m[4] == "self":
 		case m[3] != "" && m[3] == loop:
@@ -160,12 +161,12 @@ func (c *testCase) installed(program map[string]bool) (names []string) {
 }
 
 var (
-	putsFunction = regexp.MustCompile(`^\s*(\w+)\s*=\s*func\(`)
-	forAllTests  = regexp.MustCompile(`^func (?:init\(\)|TestMain\()`)
+	putsFunction = units.Pattern(`^\s*(\w+)\s*=\s*func\(`)
+	forAllTests  = units.Pattern(`^func (?:init\(\)|TestMain\()`)
 )
 
 var (
-	packageCall = regexp.MustCompile(`\b([a-z]\w*)\.[A-Z]\w*\(`)
+	packageCall = units.Pattern(`\b([a-z]\w*)\.[A-Z]\w*\(`)
 	// computing are the packages of Go that reach nothing outside of the program.
 	computing = []string{"errors", "fmt", "strings", "bytes", "strconv", "sort", "slices", "maps", "math", "unicode", "utf8", "regexp"}
 )
@@ -174,7 +175,7 @@ var (
 // another machine.
 func (s *source) reachesOut(at int) bool {
 	for i := at; i < s.blockEnd(at); i++ {
-		for _, m := range packageCall.FindAllStringSubmatch(s.lines[i].bare, -1) {
+		for _, m := range packageCall().FindAllStringSubmatch(s.lines[i].bare, -1) {
 			if !slices.Contains(computing, m[1]) {
 				return true
 			}
@@ -204,11 +205,11 @@ func (f *finder) isNewBlock(s *source, at int) bool {
 func (f *finder) broughtAlong() {
 	for _, s := range f.claimed {
 		for i, l := range s.lines {
-			m := putsFunction.FindStringSubmatch(l.bare)
+			m := putsFunction().FindStringSubmatch(l.bare)
 			if s.ext != ".go" || m == nil || !s.isTest(i) {
 				continue
 			}
-			if !forAllTests.MatchString(s.lines[s.back(i, false, atTop)].bare) {
+			if !forAllTests().MatchString(s.lines[s.back(i, false, atTop)].bare) {
 				continue
 			}
 			own := regexp.MustCompile(`^(?:var )?\s*` + m[1] + `\s*=\s*func\(`)

@@ -2,10 +2,10 @@ package gaming
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -30,7 +30,7 @@ type part struct {
 }
 
 // functionHeader begins a function, a method or a function of a shell.
-var functionHeader = regexp.MustCompile(`^\s*(?:export\s+)?(?:default\s+)?(?:pub\s+)?(?:async\s+)?(?:func(?: \([^)]*\))?|def|function\*?|fn|fun|sub)\s+([A-Za-z_]\w*)|` +
+var functionHeader = units.Pattern(`^\s*(?:export\s+)?(?:default\s+)?(?:pub\s+)?(?:async\s+)?(?:func(?: \([^)]*\))?|def|function\*?|fn|fun|sub)\s+([A-Za-z_]\w*)|` +
 	`^\s*(?:export\s+)?(?:const|let|var)\s+(\w+)\b[^=]*=\s*(?:async\s*)?(?:function\b|\(.*=>|\w+\s*=>|\($)|^([A-Za-z_][\w-]*)\s*\(\)\s*\{|` +
 	`^\s+(?:(?:public|private|protected|static|async|get|set|override)\s+)*\*?([A-Za-z_]\w*)\([^;]*\{\s*$`)
 
@@ -47,7 +47,7 @@ func (s *source) functionAt(at int) (name string) {
 		if indent = l.indent; i == at {
 			indent++ // a function may begin on the line, or beside it
 		}
-		if found := nameIn(functionHeader, l.bare); found != "" && !slices.Contains(notFunctions, found) {
+		if found := nameIn(functionHeader(), l.bare); found != "" && !slices.Contains(notFunctions, found) {
 			name = found
 		}
 	}
@@ -81,7 +81,7 @@ func (c *testCase) isAbout(p *part) bool { return c.calls(p) || c.startsFile(p) 
 func (c *testCase) startsFile(p *part) bool {
 	base := p.path[strings.LastIndex(p.path, "/")+1:]
 	for i := c.from; i < c.to; i++ {
-		if strings.Contains(c.lines[i].code, base) && !importing.MatchString(c.lines[i].bare) {
+		if strings.Contains(c.lines[i].code, base) && !importing().MatchString(c.lines[i].bare) {
 			return true
 		}
 	}
@@ -92,7 +92,7 @@ func (c *testCase) startsFile(p *part) bool {
 // test is not about all that is in the file.
 func (c *testCase) starts(p *part) bool {
 	what := p.name[strings.LastIndex(p.name, "_")+1:]
-	says := func(l line) bool { return slices.Contains(word.FindAllString(l.code, -1), what) }
+	says := func(l line) bool { return slices.Contains(word().FindAllString(l.code, -1), what) }
 	return c.calls(p) || c.startsFile(p) && slices.ContainsFunc(c.lines[c.from:c.to], says)
 }
 
@@ -106,7 +106,7 @@ func (c *testCase) calls(p *part) bool {
 		if isShellFile(c.source) {
 			code = c.lines[i].code // a shell computes in its strings
 		}
-		if slices.Contains(word.FindAllString(logging.ReplaceAllString(code, ""), -1), p.name) {
+		if slices.Contains(word().FindAllString(logging().ReplaceAllString(code, ""), -1), p.name) {
 			return true
 		}
 	}
@@ -114,10 +114,10 @@ func (c *testCase) calls(p *part) bool {
 }
 
 // logging calls no function of the program, which may have one of the name.
-var logging = regexp.MustCompile(`\bconsole\.\w+`)
+var logging = units.Pattern(`\bconsole\.\w+`)
 
 // importing is a line that makes functions of another file known.
-var importing = regexp.MustCompile(`^\s*(?:import\b|from\b|source\s|\.\s|export\b.*\bfrom\b|\}\s*from\b)|\b(?:require|import)\(`)
+var importing = units.Pattern(`^\s*(?:import\b|from\b|source\s|\.\s|export\b.*\bfrom\b|\}\s*from\b)|\b(?:require|import)\(`)
 
 // untested reports whether no mutant was noticed of what a test is about: what speaks against the
 // test is no chance then.

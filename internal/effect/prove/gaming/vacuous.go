@@ -3,33 +3,33 @@ package gaming
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 var (
-	alwaysTrue = regexp.MustCompile(`\bassert[!(\s.]\s*(?:ok\(|True\(|isTrue\(|that\()?\s*(?:t,\s*)?(?:True|true|1|not False|!false)\s*(?:$|[,);])|\bassertTrue\(\s*(?:True|true|1)\s*[,)]|\bassertFalse\(\s*(?:False|false|0)\s*[,)]|` +
+	alwaysTrue = units.Pattern(`\bassert[!(\s.]\s*(?:ok\(|True\(|isTrue\(|that\()?\s*(?:t,\s*)?(?:True|true|1|not False|!false)\s*(?:$|[,);])|\bassertTrue\(\s*(?:True|true|1)\s*[,)]|\bassertFalse\(\s*(?:False|false|0)\s*[,)]|` +
 		`\bassert\.(?:True|ok|isTrue|isOk)\(\s*(?:t,\s*)?(?:true|1)\s*[,)]|\bassert\.False\(\s*t,\s*false\s*[,)]|\bexpect\(\s*(?:true|1)\s*\)|\bexpect\(\s*false\s*\)\.(?:toBe\(false|toBeFalsy)|\bAssert\.True\(\s*true\s*[,)]|` +
 		`\b(?:EXPECT|ASSERT)_TRUE\(\s*(?:true|1)\s*[,)]|\bt\.pass\(|\bXCTAssert(?:True)?\(\s*true\s*\)|\bassert true$|\bassert_?\(?true\)?$|\brefute false$|\bCHECK\(\s*true\s*\)|\bif false\s*\{|\bassertIsNotNone\(\s*(?:True|1|"")`)
-	tautology = regexp.MustCompile(`\b(?:assert|expect|assertTrue|ok)\b.*(?:\bor True\b|\|\|\s*true\b|\bor 1\b)|\b(?:assert|expect|ok|assertTrue)\b.*(?:\blen\([^()]*(?:\([^()]*\))?\)|\.length|\.size\(\))\s*(?:>=|\)\.toBeGreaterThanOrEqual\()\s*0\b|\bassertGreaterEqual\(\s*len\(.*\),\s*0\)|` +
+	tautology = units.Pattern(`\b(?:assert|expect|assertTrue|ok)\b.*(?:\bor True\b|\|\|\s*true\b|\bor 1\b)|\b(?:assert|expect|ok|assertTrue)\b.*(?:\blen\([^()]*(?:\([^()]*\))?\)|\.length|\.size\(\))\s*(?:>=|\)\.toBeGreaterThanOrEqual\()\s*0\b|\bassertGreaterEqual\(\s*len\(.*\),\s*0\)|` +
 		`\bisinstance\([^()]*,\s*object\)|^\s*assert\s*\(.+,\s*(?:f?["']).*\)\s*$|\bis not None or\b.*\bis None\b`)
-	shellTrue = regexp.MustCompile(`\|\|\s*(?:true|:|echo\b[^|&;]*|exit 0|return 0)\s*(?:;|$|\))|\[\[?\s+(?:1|true)\s+(?:=|==|-eq)\s+(?:1|true)\s+\]\]?|\s-n\s+"?\w+\$|\$\{#\w+\}"?\s+-ge\s+0\b`)
+	shellTrue = units.Pattern(`\|\|\s*(?:true|:|echo\b[^|&;]*|exit 0|return 0)\s*(?:;|$|\))|\[\[?\s+(?:1|true)\s+(?:=|==|-eq)\s+(?:1|true)\s+\]\]?|\s-n\s+"?\w+\$|\$\{#\w+\}"?\s+-ge\s+0\b`)
 	// shellCheck is a command whose exit status says something of the program.
-	shellCheck = regexp.MustCompile(`\[\[?\s|\b(?:test|diff|cmp|grep|sh|bash|assert\w*|check\w*|expect\w*)\s`)
-	shellBoth  = regexp.MustCompile(`\[\[?\s+(.+?)\s+=\s+(.+?)\s+\]\]?\s*\|\|\s*\[\[?\s+(.+?)\s+!=\s+(.+?)\s+\]`)
-	pairOf     = regexp.MustCompile(`(?:assert_?Equals?|assert_equal|assertIs|assertSame|assertListEqual|assertDictEqual|assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|same|is)|(?:assert|require)\.Equal|` +
+	shellCheck = units.Pattern(`\[\[?\s|\b(?:test|diff|cmp|grep|sh|bash|assert\w*|check\w*|expect\w*)\s`)
+	shellBoth  = units.Pattern(`\[\[?\s+(.+?)\s+=\s+(.+?)\s+\]\]?\s*\|\|\s*\[\[?\s+(.+?)\s+!=\s+(.+?)\s+\]`)
+	pairOf     = units.Pattern(`(?:assert_?Equals?|assert_equal|assertIs|assertSame|assertListEqual|assertDictEqual|assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|same|is)|(?:assert|require)\.Equal|` +
 		`assert_eq!|(?:EXPECT|ASSERT)_EQ|Assert\.(?:Equal|AreEqual)|XCTAssertEqual|t\.(?:is|equal|deepEqual|same))\(\s*(?:t,\s*)?(.+)\)`)
-	comparison = regexp.MustCompile(`\b(?:assert|if)\s*\(?\s*([^=!<>]+?)\s*(?:===?|!==?)\s*([^=!<>{,:]+?)\s*\)?\s*(?:[,:{;].*)?$`)
-	expectPair = regexp.MustCompile(`\bexpect\((.+)\)\.(?:toBe|toEqual|toStrictEqual|to\.equal|to\.eql|to\.deep\.equal)\((.+)\)`)
-	handler    = regexp.MustCompile(`^\s*(?:except\b(?:\s*\(?(.*?)\)?(?:\s+as\s+\w+)?)?\s*:|\}?\s*catch\b.*\{?|rescue\b.*)`)
-	trying     = regexp.MustCompile(`^\s*(?:try\s*(?::|\{)|begin\s*$)`)
-	raisesBack = regexp.MustCompile(`\braise\b|\bthrow\b|\bfail\w*\b|\bexit\(|\bpanic\(|\bassert\w*\b|\bexpect\w*\(|\berrors?\.append|\bpush\(|\bexitCode|\+=|\+\+|\breject\(|\bdone\(`)
-	mocked     = regexp.MustCompile(`\b(?:const|let|var)?\s*([A-Za-z_]\w*)\s*:?=\s*(?:\w+\.)*(?:(?:Magic|Async)?Mock\(|jest\.fn\(|vi\.fn\(|mock\.fn\(|sinon\.stub\(|mock\()`)
+	comparison = units.Pattern(`\b(?:assert|if)\s*\(?\s*([^=!<>]+?)\s*(?:===?|!==?)\s*([^=!<>{,:]+?)\s*\)?\s*(?:[,:{;].*)?$`)
+	expectPair = units.Pattern(`\bexpect\((.+)\)\.(?:toBe|toEqual|toStrictEqual|to\.equal|to\.eql|to\.deep\.equal)\((.+)\)`)
+	handler    = units.Pattern(`^\s*(?:except\b(?:\s*\(?(.*?)\)?(?:\s+as\s+\w+)?)?\s*:|\}?\s*catch\b.*\{?|rescue\b.*)`)
+	trying     = units.Pattern(`^\s*(?:try\s*(?::|\{)|begin\s*$)`)
+	raisesBack = units.Pattern(`\braise\b|\bthrow\b|\bfail\w*\b|\bexit\(|\bpanic\(|\bassert\w*\b|\bexpect\w*\(|\berrors?\.append|\bpush\(|\bexitCode|\+=|\+\+|\breject\(|\bdone\(`)
+	mocked     = units.Pattern(`\b(?:const|let|var)?\s*([A-Za-z_]\w*)\s*:?=\s*(?:\w+\.)*(?:(?:Magic|Async)?Mock\(|jest\.fn\(|vi\.fn\(|mock\.fn\(|sinon\.stub\(|mock\()`)
 )
 
 // vacuousTests finds what cannot fail in tests that are new or changed.
@@ -77,7 +77,7 @@ func (f *finder) vacuousTests() {
 }
 
 // unused is an assertion that is only named.
-var unused = regexp.MustCompile(`^\s*\w+\s*=\s*lambda\b`)
+var unused = units.Pattern(`^\s*\w+\s*=\s*lambda\b`)
 
 // deadTests says that most of the new tests say nothing of the program: one may be a mistake.
 func (f *finder) deadTests(known map[string]bool) {
@@ -87,7 +87,7 @@ func (f *finder) deadTests(known map[string]bool) {
 		if known[c.key()] || strings.Contains("/"+c.path, "/testdata/") {
 			continue // tests that a program reads are its data
 		}
-		live := slices.ContainsFunc(c.asserts, func(i int) bool { return !c.isOfType(i) && !unused.MatchString(c.lines[i].bare) })
+		live := slices.ContainsFunc(c.asserts, func(i int) bool { return !c.isOfType(i) && !unused().MatchString(c.lines[i].bare) })
 		if all++; c.never || !live && len(c.empty) > 0 {
 			dead = append(dead, c)
 		}
@@ -109,7 +109,7 @@ func (t *tally) add(f *finder, c *testCase) {
 	t.computed += len(c.computed)
 	for _, i := range c.asserts {
 		code := c.lines[i].code
-		if strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned.MatchString(code) {
+		if strings.HasPrefix(strings.TrimSpace(code), "set ") || assigned().MatchString(code) {
 			continue
 		}
 		if t.all++; !c.isOfType(i) {
@@ -117,7 +117,7 @@ func (t *tally) add(f *finder, c *testCase) {
 		}
 		t.types++
 		t.first = cmp.Or(t.first, c)
-		for _, w := range word.FindAllString(ofType.FindString(code), -1) {
+		for _, w := range word().FindAllString(ofType().FindString(code), -1) {
 			if f.program[w] && unicode.IsUpper(rune(w[0])) {
 				t.classes[w] = true
 			}
@@ -161,34 +161,34 @@ func (f *finder) valueless() {
 // isOfType reports whether an assertion says of a value only that it is there, or its type.
 func (c *testCase) isOfType(at int) bool {
 	code := c.assertCode(at)
-	if m := keyOf.FindStringSubmatch(code); m != nil {
+	if m := keyOf().FindStringSubmatch(code); m != nil {
 		return slices.ContainsFunc(c.asserts, func(i int) bool {
-			of := ofDict.FindStringSubmatch(c.assertCode(i))
+			of := ofDict().FindStringSubmatch(c.assertCode(i))
 			return of != nil && of[1] == m[1]+m[2]
 		})
 	}
-	if c.ext == ".go" && isEmptyGo.MatchString(code) {
+	if c.ext == ".go" && isEmptyGo().MatchString(code) {
 		return true
 	}
 	helpers := c.helpersIn(c.lines[at].bare)
-	if len(helpers) > 0 && !exactly.MatchString(code) && !slices.ContainsFunc(helpers, func(h *helper) bool { return !h.fails || !h.types }) {
+	if len(helpers) > 0 && !exactly().MatchString(code) && !slices.ContainsFunc(helpers, func(h *helper) bool { return !h.fails || !h.types }) {
 		return true
 	}
-	return ofType.MatchString(code) && !exactly.MatchString(ofType.ReplaceAllString(code, ""))
+	return ofType().MatchString(code) && !exactly().MatchString(ofType().ReplaceAllString(code, ""))
 }
 
 // keyOf asks for a key of what ofDict says to have keys.
 var (
-	keyOf  = regexp.MustCompile(`\bassertIn\(\s*["'][^"']*["'],\s*(\w+)\s*\)|^\s*assert\s+["'][^"']*["']\s+in\s+(\w+)\s*$`)
-	ofDict = regexp.MustCompile(`(?i:isinstance)\(\s*(\w+),\s*dict\b`)
+	keyOf  = units.Pattern(`\bassertIn\(\s*["'][^"']*["'],\s*(\w+)\s*\)|^\s*assert\s+["'][^"']*["']\s+in\s+(\w+)\s*$`)
+	ofDict = units.Pattern(`(?i:isinstance)\(\s*(\w+),\s*dict\b`)
 )
 
-var ofType = regexp.MustCompile(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
+var ofType = units.Pattern(`\b(?:assertIsInstance|isinstance|assertIsNotNone|assertNotNull|assert\.ok\(\s*(?:Array\.isArray|typeof))\b.*|\btypeof\s+[^=]*={2,3}\s*["'\w]+|\bequal\(\s*typeof\b.*|` +
 	`\.(?:toBeInstanceOf|toBeDefined|toBeTypeOf)\(.*|\bis not None\b|\.not\.(?:toBeNull|toBeUndefined)\(.*|\bassert\.(?:NotNil|IsType)\(.*|\bexpect\(typeof\b.*|\bhasattr\(.*|\bcallable\(.*|` +
 	`(?:\[\[?|\btest)\s+(?:-[nz]\s+\S+|"?\$\{#\w+\}"?\s+-(?:gt|ge|ne)\s+[01])(?:\s|$)`)
 
 // isEmptyGo asks whether a value has anything; that there is an error is what many tests are about.
-var isEmptyGo = regexp.MustCompile(`\bif (?:len\(\w+\) == 0|(?:\w+ := [^;]+; )?\w+ == "")\s*\{`)
+var isEmptyGo = units.Pattern(`\bif (?:len\(\w+\) == 0|(?:\w+ := [^;]+; )?\w+ == "")\s*\{`)
 
 // filesUsing returns the files of tests that mention something of the program.
 func (f *finder) filesUsing(program map[string]bool) map[*source]bool {
@@ -217,17 +217,17 @@ func (c *testCase) vacuous(at int) string {
 	shown := brief(l.code)
 	switch {
 	case isShellFile(c.source):
-		at := shellTrue.FindStringIndex(l.code)
-		if at != nil && !harmless.MatchString(l.bare) && shellCheck.MatchString(l.code[:at[0]]+" ") && !comparesOutput(l.code[:at[0]]) {
+		at := shellTrue().FindStringIndex(l.code)
+		if at != nil && !harmless().MatchString(l.bare) && shellCheck().MatchString(l.code[:at[0]]+" ") && !comparesOutput(l.code[:at[0]]) {
 			return "this cannot fail: " + shown
 		}
 		if a, b := shellSides(l.code); a != "" && a == b {
 			return "this compares a thing with itself: " + shown
 		}
-		if m := shellBoth.FindStringSubmatch(l.code); m != nil && m[1] == m[3] && m[2] == m[4] {
+		if m := shellBoth().FindStringSubmatch(l.code); m != nil && m[1] == m[3] && m[2] == m[4] {
 			return "this is always true: " + shown
 		}
-	case alwaysTrue.MatchString(l.bare) || tautology.MatchString(l.bare) || neverLess.MatchString(l.bare):
+	case alwaysTrue().MatchString(l.bare) || tautology().MatchString(l.bare) || neverLess().MatchString(l.bare):
 		return "this is always true: " + shown
 	case c.ext == ".py" && c.comparesOnly(at):
 		return "this compares and asserts nothing: " + shown
@@ -239,13 +239,13 @@ func (c *testCase) vacuous(at int) string {
 
 var (
 	// neverLess is a size that is compared with what no size is below.
-	neverLess = regexp.MustCompile(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
-	equalPair = regexp.MustCompile(`(?:\b(?:return|and|or|not)\s|[(&|,])\s*([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)\s*(?:$|[);}&|,]|(?:and|or)\b)`)
+	neverLess = units.Pattern(`\b(?:return|&&|\|\|)\s*(?:len|cap)\([^()]*(?:\([^()]*\))?\)\s*>=\s*0\b`)
+	equalPair = units.Pattern(`(?:\b(?:return|and|or|not)\s|[(&|,])\s*([\w.]+(?:\[\w+\])?)\s*===?\s*([\w.]+(?:\[\w+\])?)\s*(?:$|[);}&|,]|(?:and|or)\b)`)
 )
 
 var (
-	continued  = regexp.MustCompile(`(?:[(\[{,\\=+]|\b(?:and|or|not|in|if|else|return|assert))\s*$`)
-	statements = regexp.MustCompile(`^\s*(?:@|(?:assert|return|if|elif|else|while|for|with|yield|and|or|not|lambda|raise|def|class|async|except)\b)`)
+	continued  = units.Pattern(`(?:[(\[{,\\=+]|\b(?:and|or|not|in|if|else|return|assert))\s*$`)
+	statements = units.Pattern(`^\s*(?:@|(?:assert|return|if|elif|else|while|for|with|yield|and|or|not|lambda|raise|def|class|async|except)\b)`)
 )
 
 // comparesOnly reports whether a line of Python is a comparison whose result goes nowhere.
@@ -257,8 +257,8 @@ func (c *testCase) comparesOnly(at int) bool {
 	for before > c.from && c.lines[before].indent < 0 {
 		before--
 	}
-	isPart := continued.MatchString(c.lines[before].bare) || continued.MatchString(bare)
-	if !strings.Contains(bare, "=") || statements.MatchString(bare) || isPart {
+	isPart := continued().MatchString(c.lines[before].bare) || continued().MatchString(bare)
+	if !strings.Contains(bare, "=") || statements().MatchString(bare) || isPart {
 		return false
 	}
 	for i := c.from; i < at; i++ {
@@ -279,31 +279,31 @@ func equalsItself(code string, asserts bool) bool {
 	if a, b := equalSides(code); returns && a != "" && a == b {
 		return true
 	}
-	return returns && slices.ContainsFunc(equalPair.FindAllStringSubmatch(code, -1), func(m []string) bool { return m[1] == m[2] })
+	return returns && slices.ContainsFunc(equalPair().FindAllStringSubmatch(code, -1), func(m []string) bool { return m[1] == m[2] })
 }
 
 // comparesOutput reports whether a check compares the output of a command that is not yet at its
 // end: the status of that says nothing.
 func comparesOutput(code string) bool {
 	at := strings.LastIndex(code, "$(")
-	return at >= 0 && strings.Count(code[at:], ")") == 0 && shellCheck.MatchString(code[:at])
+	return at >= 0 && strings.Count(code[at:], ")") == 0 && shellCheck().MatchString(code[:at])
 }
 
 // harmless are commands whose failure says nothing.
-var harmless = regexp.MustCompile(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>|find .*-(?:delete|exec rm))\b`)
+var harmless = units.Pattern(`^\s*(?:\w+=)?\W*(?:grep|rm|kill|pkill|mkdir|rmdir|unset|wait|which|command -v|cd|umount|docker rm|git config|diff .*>|find .*-(?:delete|exec rm))\b`)
 
 // sides returns what an assertion compares.
 func sides(code string) (a, b string) {
-	if m := expectPair.FindStringSubmatch(code); m != nil {
+	if m := expectPair().FindStringSubmatch(code); m != nil {
 		return normal(m[1]), normal(m[2])
 	}
-	if m := pairOf.FindStringSubmatch(code); m != nil {
+	if m := pairOf().FindStringSubmatch(code); m != nil {
 		args := arguments(m[1])
 		if len(args) > 1 {
 			return normal(args[0]), normal(args[1])
 		}
 	}
-	if m := comparison.FindStringSubmatch(code); m != nil {
+	if m := comparison().FindStringSubmatch(code); m != nil {
 		return normal(m[1]), normal(m[2])
 	}
 	return "", ""
@@ -337,8 +337,8 @@ func arguments(text string) (args []string) {
 // test does not wait for.
 func (c *testCase) swallows(at int) int {
 	l := c.lines[at]
-	background := c.ext == ".go" && goroutine.MatchString(l.bare)
-	if !background && !trying.MatchString(l.bare) {
+	background := c.ext == ".go" && goroutine().MatchString(l.bare)
+	if !background && !trying().MatchString(l.bare) {
 		return at
 	}
 	end := c.blockEnd(at)
@@ -351,13 +351,13 @@ func (c *testCase) swallows(at int) int {
 	}
 	if background {
 		for j := c.from; j < c.to; j++ {
-			if (j < at || j >= end) && waits.MatchString(c.lines[j].bare) && !c.goesOn(j) {
+			if (j < at || j >= end) && waits().MatchString(c.lines[j].bare) && !c.goesOn(j) {
 				return at
 			}
 		}
 		return end
 	}
-	m := handler.FindStringSubmatch(c.lines[end].bare)
+	m := handler().FindStringSubmatch(c.lines[end].bare)
 	if m == nil || m[1] != "" && !strings.Contains(m[1], "AssertionError") && !strings.Contains(m[1], "Exception") {
 		return at // a handler of an error that no assertion raises
 	}
@@ -365,7 +365,7 @@ func (c *testCase) swallows(at int) int {
 		return at
 	}
 	for j := end + 1; j < c.blockEnd(end); j++ {
-		if raisesBack.MatchString(c.lines[j].bare) {
+		if raisesBack().MatchString(c.lines[j].bare) {
 			return at
 		}
 	}
@@ -392,10 +392,10 @@ func (c *testCase) goesOn(at int) bool {
 }
 
 // assigned is a line that gives a name the result of an expression.
-var assigned = regexp.MustCompile(`^\s*(?:(?:const|let|var|final)\s+)?([A-Za-z_]\w*)\s*:?=\s*([^=].*?);?\s*$`)
+var assigned = units.Pattern(`^\s*(?:(?:const|let|var|final)\s+)?([A-Za-z_]\w*)\s*:?=\s*([^=].*?);?\s*$`)
 
 // assignedIf is a condition of Go on what it assigns.
-var assignedIf = regexp.MustCompile(`^(\s*if )(\w+ := [^;]+); (.*)$`)
+var assignedIf = units.Pattern(`^(\s*if )(\w+ := [^;]+); (.*)$`)
 
 // sameTwice finds comparisons of what a call gives with what the same call gives. They say nothing
 // of a part of the program that no other assertion is about.
@@ -408,12 +408,12 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 	for i := c.from; i < c.to; i++ {
 		code := c.lines[i].code
 		first, condition := code, code
-		if m := assignedIf.FindStringSubmatch(code); m != nil {
+		if m := assignedIf().FindStringSubmatch(code); m != nil {
 			first, condition = m[2], m[1]+m[3]
 		}
-		if m := assigned.FindStringSubmatch(first); m != nil {
+		if m := assigned().FindStringSubmatch(first); m != nil {
 			give(m[1], m[2])
-		} else if m := redirected.FindStringSubmatch(code); m != nil && isShellFile(c.source) {
+		} else if m := redirected().FindStringSubmatch(code); m != nil && isShellFile(c.source) {
 			if what := "$(" + m[1] + ")"; !strings.Contains(m[2], "<<") {
 				give(shellName(m[2]), what)
 			} else if file, _, _ := strings.Cut(m[2], "<<"); c.next(i) < len(c.lines) {
@@ -448,16 +448,16 @@ func (f *finder) sameTwice(c *testCase, before map[string]bool) {
 }
 
 var (
-	equalling = regexp.MustCompile(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?(?:equals?|equalfold|compare))\(`)
-	property  = regexp.MustCompile(`=>\s*([^{]+?)\s*===?\s*([^{]+?)[\s);]*$`)
+	equalling = units.Pattern(`(?:\b|_)(?i:(?:is|deep|slices?|arrays?)?_?(?:deep)?_?(?:equals?|equalfold|compare))\(`)
+	property  = units.Pattern(`=>\s*([^{]+?)\s*===?\s*([^{]+?)[\s);]*$`)
 )
 
 // equalSides returns what a property, or a function that is no assertion, compares.
 func equalSides(code string) (a, b string) {
-	if m := property.FindStringSubmatch(code); m != nil {
+	if m := property().FindStringSubmatch(code); m != nil {
 		return normal(m[1]), normal(m[2])
 	}
-	if at := equalling.FindStringIndex(code); at != nil {
+	if at := equalling().FindStringIndex(code); at != nil {
 		if args := arguments(code[at[1]:]); len(args) > 1 {
 			return normal(args[0]), normal(args[1])
 		}
@@ -472,8 +472,8 @@ func (c *testCase) bothComputed(f *finder, a, b string) bool {
 }
 
 var (
-	oneCall = regexp.MustCompile(`^&?(?:\w+\.)*([A-Za-z_]\w*)[({]`)
-	builder = regexp.MustCompile(`^(?:[Nn]ew|[Mm]ust)[A-Z]|^(?:New|Must)$`)
+	oneCall = units.Pattern(`^&?(?:\w+\.)*([A-Za-z_]\w*)[({]`)
+	builder = units.Pattern(`^(?:[Nn]ew|[Mm]ust)[A-Z]|^(?:New|Must)$`)
 )
 
 // builds reports whether all of a side is an object of given values, and the other one is not made
@@ -481,12 +481,12 @@ var (
 func (c *testCase) builds(side, other string) bool {
 	name := isCall(side)
 	isClass := c.ext != ".go" && name != "" && unicode.IsUpper(rune(name[0]))
-	return (isClass || builder.MatchString(name)) && literal.MatchString(side) && isCall(other) != name
+	return (isClass || builder().MatchString(name)) && literal().MatchString(side) && isCall(other) != name
 }
 
 // isCall returns what is called where all of the code is one call, or "".
 func isCall(code string) string {
-	at := oneCall.FindStringSubmatchIndex(code)
+	at := oneCall().FindStringSubmatchIndex(code)
 	if at == nil {
 		return ""
 	}
@@ -498,19 +498,19 @@ func isCall(code string) string {
 
 // callsProgram reports whether code calls a function of the program.
 func (f *finder) callsProgram(code string) bool {
-	return slices.ContainsFunc(word.FindAllString(code, -1), func(w string) bool { return f.program[w] }) && strings.Contains(code, "(")
+	return slices.ContainsFunc(word().FindAllString(code, -1), func(w string) bool { return f.program[w] }) && strings.Contains(code, "(")
 }
 
 // callsTwice reports whether an assertion gives what a function of the program returns to another
 // one, and nothing else.
 func (f *finder) callsTwice(code string) bool {
 	n := 0
-	for _, m := range calledName.FindAllStringSubmatch(code, -1) {
+	for _, m := range calledName().FindAllStringSubmatch(code, -1) {
 		if f.program[m[1]] {
 			n++
 		}
 	}
-	return n > 1 && !literal.MatchString(code)
+	return n > 1 && !literal().MatchString(code)
 }
 
 // onlyIdle reports whether a test, and each other one that is about the same parts of the program,
@@ -526,31 +526,31 @@ func (f *finder) onlyIdle(c *testCase) bool {
 }
 
 // redirected is a command of a shell whose output goes to a file.
-var redirected = regexp.MustCompile(`^\s*([A-Za-z.][^>|;&]*?)\s*[^>&\d]>\s*([^>&].*)$`)
+var redirected = units.Pattern(`^\s*([A-Za-z.][^>|;&]*?)\s*[^>&\d]>\s*([^>&].*)$`)
 
 // shellName is what a word of a shell names, without its quotes and the sign of a variable.
 func shellName(word string) string {
 	word = strings.Trim(strings.TrimSpace(word), `"'`)
-	if name := strings.Trim(strings.TrimPrefix(word, "$"), "{}"); isName.MatchString(name) {
+	if name := strings.Trim(strings.TrimPrefix(word, "$"), "{}"); isName().MatchString(name) {
 		return name
 	}
 	return normal(word)
 }
 
 var (
-	isName     = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	shellWords = regexp.MustCompile(`(?:"(?:\$\([^()]*(?:\([^()]*\)[^()]*)*\)|\\.|[^"\\])*"|'[^']*'|\$\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s"';&|])+`)
-	twoFiles   = regexp.MustCompile(`^(?:diff|cmp|equals?|eq|same|compare|assert_?(?:equals?|eq|same))\w*$`)
+	isName     = units.Pattern(`^[A-Za-z_]\w*$`)
+	shellWords = units.Pattern(`(?:"(?:\$\([^()]*(?:\([^()]*\)[^()]*)*\)|\\.|[^"\\])*"|'[^']*'|\$\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s"';&|])+`)
+	twoFiles   = units.Pattern(`^(?:diff|cmp|equals?|eq|same|compare|assert_?(?:equals?|eq|same))\w*$`)
 )
 
 // shellSides returns what a command compares.
 func shellSides(code string) (a, b string) {
-	words := shellWords.FindAllString(code, -1)
+	words := shellWords().FindAllString(code, -1)
 	for i, w := range words {
 		switch {
 		case (w == "=" || w == "==" || w == "-eq") && i > 0 && i+1 < len(words):
 			return shellName(words[i-1]), shellName(words[i+1])
-		case twoFiles.MatchString(w):
+		case twoFiles().MatchString(w):
 			rest := slices.DeleteFunc(slices.Clone(words[i+1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 			if len(rest) > 1 {
 				return shellName(rest[0]), shellName(rest[1])
@@ -561,14 +561,14 @@ func shellSides(code string) (a, b string) {
 }
 
 // catchesAssertion is a handler that a failed assertion comes to.
-var catchesAssertion = regexp.MustCompile(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
+var catchesAssertion = units.Pattern(`^\s*except\b.*\bAssertionError\b.*:|^\s*rescue\b.*\bMinitest::Assertion\b|\bcatch\s*\(.*\bAssertion(?:Failed)?Error\b`)
 
 // answersAfter reports whether a handler, or what follows it in its function, fails or gives its
 // caller a value.
 func (s *source) answersAfter(at int) bool {
-	begin := s.back(at, true, func(l line) bool { return beginsFunction.MatchString(l.bare) })
+	begin := s.back(at, true, func(l line) bool { return beginsFunction().MatchString(l.bare) })
 	for i := at + 1; i < s.blockEnd(begin); i++ {
-		if l := s.lines[i]; l.indent >= 0 && (raisesBack.MatchString(l.bare) || givesValue.MatchString(l.bare)) {
+		if l := s.lines[i]; l.indent >= 0 && (raisesBack().MatchString(l.bare) || givesValue().MatchString(l.bare)) {
 			return true
 		}
 	}
@@ -576,11 +576,11 @@ func (s *source) answersAfter(at int) bool {
 }
 
 var (
-	beginsFunction = regexp.MustCompile(`\bdef\b|\bfunction\b|=>|\bvoid\b`)
-	givesValue     = regexp.MustCompile(`\breturn\s+[\w"'(\[{]`)
+	beginsFunction = units.Pattern(`\bdef\b|\bfunction\b|=>|\bvoid\b`)
+	givesValue     = units.Pattern(`\breturn\s+[\w"'(\[{]`)
 )
 
 var (
-	goroutine = regexp.MustCompile(`^\s*go func\(`)
-	waits     = regexp.MustCompile(`\.Wait\(|<-|time\.Sleep|synctest|\.Join\(`)
+	goroutine = units.Pattern(`^\s*go func\(`)
+	waits     = units.Pattern(`\.Wait\(|<-|time\.Sleep|synctest|\.Join\(`)
 )

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/ground/fileclass"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -49,32 +50,32 @@ const (
 )
 
 var (
-	mapEntry = regexp.MustCompile(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
-	jsEntry  = regexp.MustCompile(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
+	mapEntry = units.Pattern(`(` + values + `)\s*(?::|=>|->)\s*(` + values + `|\bSome\(` + value + `\)|(?i:true|false|none|null|nil)\b)`)
+	jsEntry  = units.Pattern(`(?:^|[{,])\s*([A-Za-z_]\w*)\s*:\s*(` + values + `)`)
 	// objectEntry is one whose value has names for what is in it.
-	objectEntry = regexp.MustCompile(`(` + value + `)\s*:\s*\{([^{}]*:[^{}]*)\}`)
-	keyInObject = regexp.MustCompile(`(?:"\w+"|'\w+'|\b[A-Za-z_]\w*)\s*:`)
-	rowEntry    = regexp.MustCompile(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
-	dataRow     = regexp.MustCompile(`^\s*([^,;\t=:{\[]*[^,;\t=:{\[\s])\s*(?:[,;\t=]|:\s)\s*([^,;\t]*[^,;\t\s])\s*$`)
-	keyEntry    = regexp.MustCompile(`^\s*\w+\[\s*(` + values + `)\s*\]\s*=\s*(` + values + `)\s*;?\s*$`)
-	condition   = regexp.MustCompile(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
-	equality    = regexp.MustCompile(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
-	caseArm     = regexp.MustCompile(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
-	shellArm    = regexp.MustCompile(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
-	result      = regexp.MustCompile(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
-	constant    = regexp.MustCompile(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
-	tableName   = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
-	givesAway   = regexp.MustCompile(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
+	objectEntry = units.Pattern(`(` + value + `)\s*:\s*\{([^{}]*:[^{}]*)\}`)
+	keyInObject = units.Pattern(`(?:"\w+"|'\w+'|\b[A-Za-z_]\w*)\s*:`)
+	rowEntry    = units.Pattern(`^\s*[\[({]\s*(` + values + `)\s*,\s*(` + values + `)\s*[\])}],?\s*$`)
+	dataRow     = units.Pattern(`^\s*([^,;\t=:{\[]*[^,;\t=:{\[\s])\s*(?:[,;\t=]|:\s)\s*([^,;\t]*[^,;\t\s])\s*$`)
+	keyEntry    = units.Pattern(`^\s*\w+\[\s*(` + values + `)\s*\]\s*=\s*(` + values + `)\s*;?\s*$`)
+	condition   = units.Pattern(`(?:\b(?:if|elif|elsif|unless)\b|\}\s*else if\b|\?|^\s*&&|^\s*return\b|^\s*\[\[?\s)(.*)`)
+	equality    = units.Pattern(`(?:===?|-eq|\.equals\(|\s=)\s*[(\[]?\s*(?:` + values + `)|(?:` + values + `)\s*===?`)
+	caseArm     = units.Pattern(`^\s*(?:case|when)\s+((?:` + values + `(?:\s*,\s*)?)+)\s*(?::|\{|then|\n|$)(.*)`)
+	shellArm    = units.Pattern(`^\s*\(?((?:"[^"]*"|'[^']*'|[\w.,:/+ -]+)(?:\|[^)]*)?)\)\s*(.*)`)
+	result      = units.Pattern(`\b(?:return|echo|printf|yield|puts|print)\b\s*\(?(.*)|\?\s*(.*?)\s*(?::|$)|\bthen\s+(.*)|^\s*\w+\s*:?=\s*([^=].*)`)
+	constant    = units.Pattern(`(?i)^\s*\(?(true|false|none|null|nil)\b`)
+	tableName   = units.Pattern(`\b([A-Za-z_]\w*)\s*(?::[^=]*)?(?::?=|=>)\s*(?:new \w+|[\w.]*(?:\[[^{]*|<[^{]*>)?\(?\s*)?[{(\[]`)
+	givesAway   = units.Pattern(`(?i)expected|answer|known_?(?:case|result|answer|value|output)|precomputed|golden|hard_?coded|special_?case|fixture|test_?(?:case|vector|value)|canned`)
 	// shortDigest is one where the program makes digests.
-	shortDigest = regexp.MustCompile(`^[0-9a-f]{6,128}$`)
-	digestOf    = regexp.MustCompile(`\bhashlib\.|\b(?:cksum|md5sum|sha\d+sum)\b|\b(?:crc32|adler32)\b|\bcreateHash\(|\b(?:md5|sha1|sha256|sha512|fnv)\.(?:New|Sum)|\bhash\(`)
+	shortDigest = units.Pattern(`^[0-9a-f]{6,128}$`)
+	digestOf    = units.Pattern(`\bhashlib\.|\b(?:cksum|md5sum|sha\d+sum)\b|\b(?:crc32|adler32)\b|\bcreateHash\(|\b(?:md5|sha1|sha256|sha512|fnv)\.(?:New|Sum)|\bhash\(`)
 	// shape is a condition on how long a value is, or how it begins or ends.
-	shape      = regexp.MustCompile(`\blen\(|\.length\b|\[-?\d+\]|\[-?\d*:-?\d*\]|(?i:\b(?:starts|ends)_?with|\bhas(?:Pre|Suf)fix|charAt)\(|\$\{#`)
-	digest     = regexp.MustCompile(`^[0-9a-f]{16,128}$`)
-	shellToken = regexp.MustCompile(`[\w.+-]+`)
-	number     = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
-	measured   = regexp.MustCompile(`^-?\d[\d,]*\.\d+\s*[A-Za-z%]+$|\d[:hms,]\s?\d`) // "1.5 KiB", "1h30m", "1,024"
-	structured = regexp.MustCompile(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
+	shape      = units.Pattern(`\blen\(|\.length\b|\[-?\d+\]|\[-?\d*:-?\d*\]|(?i:\b(?:starts|ends)_?with|\bhas(?:Pre|Suf)fix|charAt)\(|\$\{#`)
+	digest     = units.Pattern(`^[0-9a-f]{16,128}$`)
+	shellToken = units.Pattern(`[\w.+-]+`)
+	number     = units.Pattern(`-?\b\d+(?:\.\d+)?\b`)
+	measured   = units.Pattern(`^-?\d[\d,]*\.\d+\s*[A-Za-z%]+$|\d[:hms,]\s?\d`) // "1.5 KiB", "1h30m", "1,024"
+	structured = units.Pattern(`\S\s+\S|[+*()\[\]{},;=<>&|^%]|\d[-:/hms.]\d|^-?\d+[a-z]+\d`)
 )
 
 // copiedValues finds tables and conditions in new lines of the program whose entries are those of
@@ -111,12 +112,12 @@ func (f *finder) readerOf(s *source) (reader *source, name string) {
 		return nil, ""
 	}
 	for _, other := range f.claimed {
-		if other.class == fileclass.Program && slices.Contains(strings.Fields(embedded.FindString(other.text)), path.Base(s.path)) {
+		if other.class == fileclass.Program && slices.Contains(strings.Fields(embedded().FindString(other.text)), path.Base(s.path)) {
 			return other, ""
 		}
 		for _, l := range other.lines {
 			if other.class == fileclass.Program && strings.Contains(l.code, path.Base(s.path)) {
-				if m := assigned.FindStringSubmatch(l.code); m != nil {
+				if m := assigned().FindStringSubmatch(l.code); m != nil {
 					name = m[1]
 				}
 				return other, name
@@ -127,7 +128,7 @@ func (f *finder) readerOf(s *source) (reader *source, name string) {
 }
 
 // embedded is a comment of Go that puts files into a program.
-var embedded = regexp.MustCompile(`(?m)^//go:embed .*`)
+var embedded = units.Pattern(`(?m)^//go:embed .*`)
 
 func (f *finder) copied(t table, tested testedValues) {
 	if t.iterated() {
@@ -156,7 +157,7 @@ func (f *finder) copied(t table, tested testedValues) {
 			results[strings.Join(e.out, "")] = true
 		}
 		same = slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
-			return !e.branch || !shape.MatchString(t.lines[e.at].code) || len(e.out) != 1 || !tested.alike(e.out[0], results)
+			return !e.branch || !shape().MatchString(t.lines[e.at].code) || len(e.out) != 1 || !tested.alike(e.out[0], results)
 		})
 		shapes = len(same) > 1
 	}
@@ -181,29 +182,29 @@ func (f *finder) copied(t table, tested testedValues) {
 	if len(same) == 1 {
 		text = "a fixed value here is that of a test"
 	}
-	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway.MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
+	f.add(event.FactValuesCopied, t.source, same[0].at, computed || givesAway().MatchString(t.name), text+": "+brief(t.lines[same[0].at].code))
 }
 
 // isDigest reports whether a key is a digest, or the beginning of one where the program makes them.
 // A colour has such digits, too: one as long counts where the program cuts a text to that length.
 func (t table) isDigest(key string) bool {
 	length := strconv.Itoa(len(key))
-	return digest.MatchString(key) || shortDigest.MatchString(key) && digestOf.MatchString(t.reader.text) &&
-		(length != "6" && length != "8" || slices.Contains(digits.FindAllString(t.reader.text, -1), length))
+	return digest().MatchString(key) || shortDigest().MatchString(key) && digestOf().MatchString(t.reader.text) &&
+		(length != "6" && length != "8" || slices.Contains(digits().FindAllString(t.reader.text, -1), length))
 }
 
-var hashing = regexp.MustCompile(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha\d|fingerprint)\w*(?:\.\w+)*\s*\(`)
+var hashing = units.Pattern(`(?i)\w*(?:hash|digest|crc|checksum|fnv|md5|sha\d|fingerprint)\w*(?:\.\w+)*\s*\(`)
 
 // hashed reports whether the program looks for the entries by a hash of what it is given.
 func (t table) hashed() bool {
-	if slices.ContainsFunc(t.entries, func(e entry) bool { return len(e.in) == 0 || !hashValue.MatchString(e.in[0]) }) {
+	if slices.ContainsFunc(t.entries, func(e entry) bool { return len(e.in) == 0 || !hashValue().MatchString(e.in[0]) }) {
 		return false // the names of hashes
 	}
 	first := t.entries[0].at
 	for i, l := range t.lines {
-		above := t.entries[0].branch && i < first && i >= first-nearby && choice.MatchString(l.bare)
+		above := t.entries[0].branch && i < first && i >= first-nearby && choice().MatchString(l.bare)
 		looksUp := len(t.name) > 1 && (strings.Contains(l.bare, t.name+"[") || strings.Contains(l.bare, t.name+".get("))
-		if (above || looksUp) && hashing.MatchString(l.bare) {
+		if (above || looksUp) && hashing().MatchString(l.bare) {
 			return true
 		}
 	}
@@ -211,9 +212,9 @@ func (t table) hashed() bool {
 }
 
 // hashValue is what a hash gives.
-var hashValue = regexp.MustCompile(`^-?\d+$|^(?:0[xX])?[0-9a-fA-F]+$`)
+var hashValue = units.Pattern(`^-?\d+$|^(?:0[xX])?[0-9a-fA-F]+$`)
 
-var choice = regexp.MustCompile(`^\s*(?:switch|match|case)\b`)
+var choice = units.Pattern(`^\s*(?:switch|match|case)\b`)
 
 // mostDigits is how many digits a text has at least that no program has by chance.
 const mostDigits = 6
@@ -237,7 +238,7 @@ func (f *finder) answered() {
 	first, found := map[*source]int{}, map[*source]map[string]bool{}
 	for s, i := range f.newLines() {
 		for _, v := range literals(s.lines[i].code) {
-			if same := tests[lettersAndDigits(v)]; same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout.MatchString(v) {
+			if same := tests[lettersAndDigits(v)]; same[v] && len(same) > 1 && countDigits(v) >= mostDigits && !layout().MatchString(v) {
 				if found[s] == nil {
 					first[s], found[s] = i, map[string]bool{}
 				}
@@ -264,7 +265,7 @@ func lettersAndDigits(text string) string {
 }
 
 // layout is how Go writes a format of times.
-var layout = regexp.MustCompile(`2006|15:?04`)
+var layout = units.Pattern(`2006|15:?04`)
 
 func countDigits(text string) (n int) {
 	for _, r := range text {
@@ -295,7 +296,7 @@ func looksComputed(entries []entry) bool {
 			}
 			numbers++
 		case len(e.in) > 1 && !e.either, derived(e.in[0], strings.Join(e.out, "")), !inNumber && isStructured(e.in[0]),
-			inNumber && !outNumber && len(e.out) == 1 && measured.MatchString(e.out[0]):
+			inNumber && !outNumber && len(e.out) == 1 && measured().MatchString(e.out[0]):
 			n++
 		}
 	}
@@ -307,14 +308,14 @@ func looksComputed(entries []entry) bool {
 }
 
 // operator is one character, or a few that are no brackets: the name of a thing.
-var operator = regexp.MustCompile(`^(?:[^\p{L}\d\s]|[-+*/%=<>!&|^~.:?]{2,3})$`)
+var operator = units.Pattern(`^(?:[^\p{L}\d\s]|[-+*/%=<>!&|^~.:?]{2,3})$`)
 
 // properName is a name of several words, such as that of a city.
-var properName = regexp.MustCompile(`^\p{Lu}[\p{L}.'-]*(?: \p{Lu}[\p{L}.'-]*)+$`)
+var properName = units.Pattern(`^\p{Lu}[\p{L}.'-]*(?: \p{Lu}[\p{L}.'-]*)+$`)
 
 // isStructured reports whether a text has parts, as what a program reads.
 func isStructured(text string) bool {
-	return structured.MatchString(text) && !operator.MatchString(text) && !properName.MatchString(text)
+	return structured().MatchString(text) && !operator().MatchString(text) && !properName().MatchString(text)
 }
 
 // composed reports whether each entry gives a word for a number, or a number for a word, and these
@@ -328,7 +329,7 @@ func composed(entries []entry) bool {
 			words = e.in
 			n, ok = number64(e.out)
 		}
-		if !ok || len(words) != 1 || !lettersOnly.MatchString(words[0]) {
+		if !ok || len(words) != 1 || !lettersOnly().MatchString(words[0]) {
 			return false
 		}
 		for _, r := range words[0] {
@@ -346,7 +347,7 @@ func composed(entries []entry) bool {
 	return false
 }
 
-var lettersOnly = regexp.MustCompile(`^[A-Za-z]+$`)
+var lettersOnly = units.Pattern(`^[A-Za-z]+$`)
 
 func number64(values []string) (float64, bool) {
 	if len(values) != 1 {
@@ -402,7 +403,7 @@ func (s *source) tables(before map[string]bool) (all []table) {
 // tableAt returns the name of the table whose first entry is on a line.
 func (s *source) tableAt(at int) string {
 	for i := at; i >= max(at-3, 0); i-- {
-		if m := tableName.FindStringSubmatch(s.lines[i].bare); m != nil {
+		if m := tableName().FindStringSubmatch(s.lines[i].bare); m != nil {
 			return m[1]
 		}
 	}
@@ -428,17 +429,17 @@ func (t table) iterated() bool {
 }
 
 var (
-	inverted = regexp.MustCompile(`[{(]\s*\(?(\w+)\s*[:,]\s*(\w+)\)?\s+for\s+\(?(\w+),\s*(\w+)\)?\s+in\b|\(\[(\w+),\s*(\w+)\]\)\s*=>\s*\[(\w+),\s*(\w+)\]`)
-	fills    = regexp.MustCompile(`^\s*\w+\[(\w+)\]\s*=\s*(\w+);?\s*$`)
-	loopPair = regexp.MustCompile(`^\s*for\b.*?(\w+),\s*(\w+)`)
+	inverted = units.Pattern(`[{(]\s*\(?(\w+)\s*[:,]\s*(\w+)\)?\s+for\s+\(?(\w+),\s*(\w+)\)?\s+in\b|\(\[(\w+),\s*(\w+)\]\)\s*=>\s*\[(\w+),\s*(\w+)\]`)
+	fills    = units.Pattern(`^\s*\w+\[(\w+)\]\s*=\s*(\w+);?\s*$`)
+	loopPair = units.Pattern(`^\s*for\b.*?(\w+),\s*(\w+)`)
 )
 
 // inverts reports whether a line goes through a table only to look up its keys by its values.
 func (s *source) inverts(at int) bool {
-	if m := inverted.FindStringSubmatch(s.lines[at].bare); m != nil {
+	if m := inverted().FindStringSubmatch(s.lines[at].bare); m != nil {
 		return m[1]+m[5] == m[4]+m[8] && m[2]+m[6] == m[3]+m[7]
 	}
-	pair, next := loopPair.FindStringSubmatch(s.lines[at].bare), fills.FindStringSubmatch(s.codeAfter(at))
+	pair, next := loopPair().FindStringSubmatch(s.lines[at].bare), fills().FindStringSubmatch(s.codeAfter(at))
 	return pair != nil && next != nil && next[1] == pair[2] && next[2] == pair[1]
 }
 
@@ -449,7 +450,7 @@ func (s *source) entries(at int) (found []entry) {
 	if n := s.next(at); n < len(s.lines) {
 		next = s.lines[n].code
 	}
-	if m := caseArm.FindStringSubmatch(code); m != nil {
+	if m := caseArm().FindStringSubmatch(code); m != nil {
 		found = branchEntry(at, m[1], m[2], next)
 		for n := range found {
 			found[n].either = !strings.Contains(m[1], "(")
@@ -457,61 +458,61 @@ func (s *source) entries(at int) (found []entry) {
 		return found
 	}
 	if isShellFile(s) {
-		if m := shellArm.FindStringSubmatch(code); m != nil && !strings.ContainsAny(m[1], "$*") {
+		if m := shellArm().FindStringSubmatch(code); m != nil && !strings.ContainsAny(m[1], "$*") {
 			return shellEntry(at, m[1], m[2], next)
 		}
 	}
-	if m := condition.FindStringSubmatch(code); m != nil && equality.MatchString(m[1]) {
+	if m := condition().FindStringSubmatch(code); m != nil && equality().MatchString(m[1]) {
 		test, rest := m[1], ""
-		if cut := resultAt.FindStringIndex(test); cut != nil {
+		if cut := resultAt().FindStringIndex(test); cut != nil {
 			test, rest = test[:cut[0]], test[cut[0]:]
 		}
 		return branchEntry(at, test, rest, next)
 	}
-	for _, m := range objectEntry.FindAllStringSubmatch(code, -1) {
-		if out := valuesOf(keyInObject.ReplaceAllString(m[2], "")); len(out) > 0 {
+	for _, m := range objectEntry().FindAllStringSubmatch(code, -1) {
+		if out := valuesOf(keyInObject().ReplaceAllString(m[2], "")); len(out) > 0 {
 			found = append(found, entry{at: at, in: valuesOf(m[1]), out: out})
 		}
 	}
 	if len(found) > 0 {
 		return found
 	}
-	for _, m := range mapEntry.FindAllStringSubmatch(choosesOne.ReplaceAllString(s.lines[at].withoutSlices(), ""), -1) {
-		if isTime.MatchString(m[0]) {
+	for _, m := range mapEntry().FindAllStringSubmatch(choosesOne().ReplaceAllString(s.lines[at].withoutSlices(), ""), -1) {
+		if isTime().MatchString(m[0]) {
 			continue
 		}
 		e := entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])}
-		if len(e.in) > 0 && (len(e.out) > 0 || constant.MatchString(m[2])) {
+		if len(e.in) > 0 && (len(e.out) > 0 || constant().MatchString(m[2])) {
 			found = append(found, e)
 		}
 	}
 	if len(found) == 0 && dialectName(s.ext) == ".js" {
-		for _, m := range jsEntry.FindAllStringSubmatch(code, -1) {
+		for _, m := range jsEntry().FindAllStringSubmatch(code, -1) {
 			found = append(found, entry{at: at, in: []string{m[1]}, out: valuesOf(m[2])})
 		}
 	}
-	if m := dataRow.FindStringSubmatch(code); len(found) == 0 && m != nil && s.class == fileclass.Data {
+	if m := dataRow().FindStringSubmatch(code); len(found) == 0 && m != nil && s.class == fileclass.Data {
 		found = append(found, entry{at: at, in: []string{plain(m[1])}, out: []string{plain(m[2])}})
 	}
-	if m := keyEntry.FindStringSubmatch(code); len(found) == 0 && m != nil {
+	if m := keyEntry().FindStringSubmatch(code); len(found) == 0 && m != nil {
 		found = append(found, entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])})
 	}
-	if m := rowEntry.FindStringSubmatch(code); len(found) == 0 && m != nil {
+	if m := rowEntry().FindStringSubmatch(code); len(found) == 0 && m != nil {
 		found = append(found, entry{at: at, in: valuesOf(m[1]), out: valuesOf(m[2])})
 	}
 	return found
 }
 
 // choosesOne is the choice between two results, which are no key and its value.
-var choosesOne = regexp.MustCompile(`\?\s*` + values + `\s*:\s*` + values)
+var choosesOne = units.Pattern(`\?\s*` + values + `\s*:\s*` + values)
 
 // slice is a part of something by where it begins and ends, which are no key and its value.
-var slice = regexp.MustCompile("[\\w)\\]\"'`]\\[[^\\[\\]{}]*:[^\\[\\]{}]*\\]")
+var slice = units.Pattern("[\\w)\\]\"'`]\\[[^\\[\\]{}]*:[^\\[\\]{}]*\\]")
 
 // withoutSlices is the code of a line with spaces in place of the limits of slices.
 func (l line) withoutSlices() string {
 	code := []byte(l.code)
-	for _, at := range slice.FindAllStringIndex(l.bare, -1) {
+	for _, at := range slice().FindAllStringIndex(l.bare, -1) {
 		for i := at[0] + 1; i < at[1]; i++ {
 			code[i] = ' '
 		}
@@ -520,41 +521,41 @@ func (l line) withoutSlices() string {
 }
 
 // isTime is a part of a time, or of a zone, in a text.
-var isTime = regexp.MustCompile(`^\d\d:\d\d$`)
+var isTime = units.Pattern(`^\d\d:\d\d$`)
 
-var resultAt = regexp.MustCompile(`\breturn\b|\?|\becho\b|\bthen\b|&&\s*(?:echo|printf|\{)|:\s*$|\{\s*$|\)\s*\w+\s*=[^=]`)
+var resultAt = units.Pattern(`\breturn\b|\?|\becho\b|\bthen\b|&&\s*(?:echo|printf|\{)|:\s*$|\{\s*$|\)\s*\w+\s*=[^=]`)
 
 var (
 	// beside are numbers in a condition that nothing is equal to: places, and limits.
-	beside   = regexp.MustCompile(`([\w)\]])\[[^\[\]"'` + "`" + `]*\]|[\w)\]]\s*[<>]=?\s*(?:\w+\s*[-+*]\s*)?\d[\w*.]*`)
-	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`")
-	isEither = regexp.MustCompile(`\|\||\bor\b`)
-	isBoth   = regexp.MustCompile(`&&|\band\b`)
+	beside   = units.Pattern(`([\w)\]])\[[^\[\]"'` + "`" + `]*\]|[\w)\]]\s*[<>]=?\s*(?:\w+\s*[-+*]\s*)?\d[\w*.]*`)
+	quoted   = units.Pattern(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`")
+	isEither = units.Pattern(`\|\||\bor\b`)
+	isBoth   = units.Pattern(`&&|\band\b`)
 )
 
 // withoutBeside is a text without numbers that nothing is equal to; what is in quotes stays.
 func withoutBeside(text string) string {
 	var b strings.Builder
 	from := 0
-	for _, at := range quoted.FindAllStringIndex(text, -1) {
-		b.WriteString(beside.ReplaceAllString(text[from:at[0]], "$1 ") + text[at[0]:at[1]])
+	for _, at := range quoted().FindAllStringIndex(text, -1) {
+		b.WriteString(beside().ReplaceAllString(text[from:at[0]], "$1 ") + text[at[0]:at[1]])
 		from = at[1]
 	}
-	return b.String() + beside.ReplaceAllString(text[from:], "$1 ")
+	return b.String() + beside().ReplaceAllString(text[from:], "$1 ")
 }
 
 // branchEntry is a condition on fixed values with a fixed result.
 func branchEntry(at int, test, rest, next string) []entry {
-	e := entry{at: at, in: valuesOf(withoutBeside(test)), branch: true, either: isEither.MatchString(test) && !isBoth.MatchString(test)}
-	m := result.FindStringSubmatch(rest)
+	e := entry{at: at, in: valuesOf(withoutBeside(test)), branch: true, either: isEither().MatchString(test) && !isBoth().MatchString(test)}
+	m := result().FindStringSubmatch(rest)
 	if m == nil {
-		m = result.FindStringSubmatch(next)
+		m = result().FindStringSubmatch(next)
 	}
 	if m == nil || len(e.in) == 0 {
 		return nil
 	}
 	text := strings.Join(m[1:], "")
-	if e.out = valuesOf(withoutBeside(text)); len(e.out) == 0 && !constant.MatchString(text) || choosesOne.MatchString(text) {
+	if e.out = valuesOf(withoutBeside(text)); len(e.out) == 0 && !constant().MatchString(text) || choosesOne().MatchString(text) {
 		return nil
 	}
 	return []entry{e}
@@ -564,7 +565,7 @@ func shellEntry(at int, pattern, rest, next string) []entry {
 	if strings.TrimSpace(rest) == "" {
 		rest = next
 	}
-	m := result.FindStringSubmatch(rest)
+	m := result().FindStringSubmatch(rest)
 	if m == nil {
 		return nil
 	}
@@ -588,7 +589,7 @@ func shellEntry(at int, pattern, rest, next string) []entry {
 
 // valuesOf returns the literals of a text, without what a shell replaces.
 func valuesOf(text string) (found []string) {
-	for _, v := range literal.FindAllString(text, -1) {
+	for _, v := range literal().FindAllString(text, -1) {
 		if v = plain(v); !strings.HasPrefix(v, "$") { // an empty one is one, too
 			found = append(found, v)
 		}
@@ -622,13 +623,13 @@ func (f *finder) testedValues() testedValues {
 			}
 			here := valuesIn(l.code)
 			if isShellFile(s) {
-				for _, token := range shellToken.FindAllString(l.code, -1) {
+				for _, token := range shellToken().FindAllString(l.code, -1) {
 					here[token] = true
 				}
 			}
 			for _, v := range literals(l.code) {
 				if strings.Contains(v, " ") && len(v) < 200 { // arguments of a command
-					for _, argument := range number.FindAllString(v, -1) {
+					for _, argument := range number().FindAllString(v, -1) {
 						here[argument] = true
 					}
 				}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -33,7 +34,7 @@ type file struct {
 
 // harmful is in a text that removes folders, ends processes or publishes. A mutant of it could do
 // that to another folder or process than its author meant, with the rights of a person.
-var harmful = pattern(`(?i)\brm\s+(?:-\S+\s+)*-\w*r|\brm\s[^\n]*--recursive|\bfind\s[^\n]*-delete\b|\brsync\s[^\n]*--del|removeall\(|rmtree\(|rimraf|` +
+var harmful = units.Pattern(`(?i)\brm\s+(?:-\S+\s+)*-\w*r|\brm\s[^\n]*--recursive|\bfind\s[^\n]*-delete\b|\brsync\s[^\n]*--del|removeall\(|rmtree\(|rimraf|` +
 	`remove_dir_all|\brm_rf?\b|remove_entry|deleterecursively|\brm(?:sync|dir|dirsync)?\([^)\n]*recursive|directory\.delete\(|\bmkfs|\bdd\s+(?:if|of)=|` +
 	`\b(?:killall|pkill)\b|\bkill\s+["-]|syscall\.kill\(|os\.kill(?:pg)?\(|process\.kill\(|\bgit\s+push\b|\bdrop\s+(?:table|database)\b|\btruncate\s+table\b`)
 

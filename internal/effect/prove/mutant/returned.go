@@ -3,9 +3,11 @@ package mutant
 import (
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
-var typeBefore = pattern(`([\w<>\[\],.*&?:]+)\s+[*&]?[\w:~]+$`)
+var typeBefore = units.Pattern(`([\w<>\[\],.*&?:]+)\s+[*&]?[\w:~]+$`)
 
 // returned returns the statement by which a function returns nothing, or the zero of its type;
 // false where the text does not say that.
@@ -77,7 +79,7 @@ func goZeros(results string) (string, bool) {
 	return strings.Join(zeros, ", "), true
 }
 
-var goNumber = pattern(`^(?:u?int(?:8|16|32|64|ptr)?|byte|rune|float(?:32|64)|complex(?:64|128))$`)
+var goNumber = units.Pattern(`^(?:u?int(?:8|16|32|64|ptr)?|byte|rune|float(?:32|64)|complex(?:64|128))$`)
 
 func goZero(kind string) string {
 	switch kind {

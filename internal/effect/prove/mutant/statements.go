@@ -1,29 +1,33 @@
 package mutant
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/units"
+)
 
 var (
 	// opener begins a line that is no statement of its own, or whose removal says nothing.
-	opener = pattern(`^\s*(?:if|for|foreach|while|until|unless|switch|match|when|case|default|else|elif|elsif|except|finally|try|catch|do|with|def|` +
+	opener = units.Pattern(`^\s*(?:if|for|foreach|while|until|unless|switch|match|when|case|default|else|elif|elsif|except|finally|try|catch|do|with|def|` +
 		`class|func|fun|fn|function|var|let|const|val|type|struct|enum|interface|trait|impl|import|package|from|` +
 		`export|public|private|protected|internal|static|abstract|final|override|lambda|global|nonlocal|pass|break|continue|fallthrough|assert|end|then|fi|` +
 		`done|esac|begin|rescue|ensure|using|namespace|template|typedef|extern|go|defer|select|declare|` +
 		`local|readonly|typeset|set|shift|source|trap|yield|goto|lock|guard|async\s+def|async\s+function|[}\])@#.&|+*/?:-])(?:\W|$)`)
-	assigned = pattern(`^(\s*)([\w.\[\]"'$\x01, ()*]+?) (?:[-+*/%|&^]|<<|>>)?= (.+)$`)
-	call     = pattern(`^\s*(?:await\s+)?[\w.$\[\]():<>*&\x01!?, ]*\w[!?]?\(.*\)$|^\s*\w[\w.\[\]]*(?:\+\+|--)$`)
-	returns  = pattern(`^\s*return\b`)
-	nothing  = pattern(`^\s*return(?:\s+(?:None|nil|null|undefined))?$`)
-	succeeds = pattern(`^\s*(?:exit|return)(?:\s+0)?$`)
+	assigned = units.Pattern(`^(\s*)([\w.\[\]"'$\x01, ()*]+?) (?:[-+*/%|&^]|<<|>>)?= (.+)$`)
+	call     = units.Pattern(`^\s*(?:await\s+)?[\w.$\[\]():<>*&\x01!?, ]*\w[!?]?\(.*\)$|^\s*\w[\w.\[\]]*(?:\+\+|--)$`)
+	returns  = units.Pattern(`^\s*return\b`)
+	nothing  = units.Pattern(`^\s*return(?:\s+(?:None|nil|null|undefined))?$`)
+	succeeds = units.Pattern(`^\s*(?:exit|return)(?:\s+0)?$`)
 	// shellPart is a line of a shell that is a part of more.
-	shellPart = pattern(`\{$|;;|<<|^[^(]*\)$`)
+	shellPart = units.Pattern(`\{$|;;|<<|^[^(]*\)$`)
 	// shellGoesOn ends a line of a shell that is continued by the next.
-	shellGoesOn = pattern(`(?:\\|\||&&)\s*$`)
-	raises      = pattern(`^\s*(?:raise|throw)\b`)
+	shellGoesOn = units.Pattern(`(?:\\|\||&&)\s*$`)
+	raises      = units.Pattern(`^\s*(?:raise|throw)\b`)
 	// declares is a declaration, in languages that have no word for it: int x = 1.
-	declares = pattern(`^\s*[\w:<>\[\],.*&]+ [*&]?\w+(?:\[\w*\])? = |:=`)
+	declares = units.Pattern(`^\s*[\w:<>\[\],.*&]+ [*&]?\w+(?:\[\w*\])? = |:=`)
 	// continued ends a line whose statement goes on, and continues begins one.
-	continued = pattern(`(?:[(\[{,=+*/&|.?:\\<-]|\b(?:and|or|not|return|in|is))$`)
-	continues = pattern(`^\s*(?:[.)\]+*/&|?:=,]|and\b|or\b|&&|\|\|)`)
+	continued = units.Pattern(`(?:[(\[{,=+*/&|.?:\\<-]|\b(?:and|or|not|return|in|is))$`)
+	continues = units.Pattern(`^\s*(?:[.)\]+*/&|?:=,]|and\b|or\b|&&|\|\|)`)
 )
 
 // statement removes a statement of one line.
@@ -148,20 +152,20 @@ func (f *file) early(fn function, indent, value string) {
 }
 
 // clause begins a part of a statement that began above it.
-var clause = pattern(`^\s*(?:else|elif|elsif|except|finally|case|when|in|rescue|ensure|end|catch|default)\b`)
+var clause = units.Pattern(`^\s*(?:else|elif|elsif|except|finally|case|when|in|rescue|ensure|end|catch|default)\b`)
 
 // guards reports whether statements after a return are an error, or found by common checks.
 func (f *file) guards() bool { return f.name == "go" || f.name == "java" || f.name == "c#" }
 
 var (
-	pythonDef = pattern(`^\s*(?:async\s+)?def\s+\w+`)
-	rubyDef   = pattern(`^\s*def\s+\S+`)
-	shellFunc = pattern(`^\s*(?:function\s+)?[\w-]+\s*(?:\(\s*\))?\s*\{\s*$`)
-	control   = pattern(`(?:^|[\s}])(?:if|for|while|switch|catch|else|match|when|foreach|using|lock|synchronized|with|try|do|select|guard|unless|until|` +
+	pythonDef = units.Pattern(`^\s*(?:async\s+)?def\s+\w+`)
+	rubyDef   = units.Pattern(`^\s*def\s+\S+`)
+	shellFunc = units.Pattern(`^\s*(?:function\s+)?[\w-]+\s*(?:\(\s*\))?\s*\{\s*$`)
+	control   = units.Pattern(`(?:^|[\s}])(?:if|for|while|switch|catch|else|match|when|foreach|using|lock|synchronized|with|try|do|select|guard|unless|until|` +
 		`loop|return|new)\s*$|(?:^|\s)(?:if|else|switch|while|for)\s`)
-	methodHead = pattern(`^\s*(?:(?:public|private|protected|internal|static|async|get|set|override|readonly|final|abstract|virtual|inline|const|export|` +
+	methodHead = units.Pattern(`^\s*(?:(?:public|private|protected|internal|static|async|get|set|override|readonly|final|abstract|virtual|inline|const|export|` +
 		`default)\s+)*[*#]?[\w$]+\s*(?:<[^>]*>)?$`)
-	typedHead = pattern(`^\s*[\w<>\[\],.\s*&:~?]+[\s*&>\]][\w:~]+$`)
+	typedHead = units.Pattern(`^\s*[\w<>\[\],.\s*&:~?]+[\s*&>\]][\w:~]+$`)
 )
 
 // functionAt returns the function whose head ends on a line.

@@ -4,29 +4,25 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-)
 
-// pattern returns a regular expression that is compiled when it is first used.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
+	"github.com/ralph-loop/ralph/internal/ground/units"
+)
 
 var (
 	// skipped are lines that are no behaviour: imports, annotations, types.
-	skipped = pattern(`^\s*(?:import\b|from\s+\S+\s+import\b|package\b|use\s|using\s|#\s*(?:include|pragma|if|endif|define)|#\[|@\w|` +
+	skipped = units.Pattern(`^\s*(?:import\b|from\s+\S+\s+import\b|package\b|use\s|using\s|#\s*(?:include|pragma|if|endif|define)|#\[|@\w|` +
 		`export\s+(?:\*|\{|type\b|interface\b)|type\s+\w|interface\s|declare\s|namespace\s|require(?:_relative)?\s|module\s|` +
 		`__\w+__\s*=|if\s+__name__|if\s+TYPE_CHECKING|set\s+[-+]|shopt\s|source\s|\.\s)`)
 	// message is a line whose texts and numbers are for people: of a log or an error.
-	message = pattern(`(?i)\b(?:log(?:ger|ging|rus|f|ln)?|slog|klog|warn(?:ing|f|ln)?|debug\w*|trace|fatal\w*|panic\w*|raise|throw|\w*errorf?|\w*exception|` +
+	message = units.Pattern(`(?i)\b(?:log(?:ger|ging|rus|f|ln)?|slog|klog|warn(?:ing|f|ln)?|debug\w*|trace|fatal\w*|panic\w*|raise|throw|\w*errorf?|\w*exception|` +
 		`assert\w*|errors|die|abort|bail|anyhow|expect|usage|help|doc|description|stderr)\b|\w(?:Error|Exception)\b|>&2`)
 	// logged is a statement that writes a log or waits, and nothing else.
-	logged = pattern(`(?i)^\s*(?:\w+\.)*(?:log(?:ger|ging)?|slog|klog|logrus|zap|console)\.` +
+	logged = units.Pattern(`(?i)^\s*(?:\w+\.)*(?:log(?:ger|ging)?|slog|klog|logrus|zap|console)\.` +
 		`(?:debug|info|warn\w*|error|trace|print\w*|exception|critical|[dwvie])\(|^\s*(?:log|debug|warn)\b|^\s*(?:\w+\.)*sleep\b|\bstderr\b|>&2`)
 	// started is the beginning of a script's own run, which tests import past.
-	started = pattern(`^if\s+__name__\b`)
+	started = units.Pattern(`^if\s+__name__\b`)
 	// tuned is a line with a number that changes how long or how much, and nothing that is seen.
-	tuned = pattern(`(?i)timeout|sleep|delay|interval|backoff|deadline|retr(?:y|ies)|capacity|buf(?:fer)?|chunk|\bmake\(|with_capacity|` +
+	tuned = units.Pattern(`(?i)timeout|sleep|delay|interval|backoff|deadline|retr(?:y|ies)|capacity|buf(?:fer)?|chunk|\bmake\(|with_capacity|` +
 		`time\.(?:second|millisecond|minute|hour)|version|seed|setrecursionlimit|perm|chmod|mkdir|indent`)
 )
 
@@ -48,23 +44,23 @@ var swaps = []struct {
 	now      map[string]string
 	fits     func(l *language) bool
 }{
-	{SwappedComparison, pattern(`(===|!==|==|!=|<=|>=| < | > )`), map[string]string{
+	{SwappedComparison, units.Pattern(`(===|!==|==|!=|<=|>=| < | > )`), map[string]string{
 		"===": "!==", "!==": "===", "==": "!=", "!=": "==", "<=": "<", ">=": ">", " < ": " <= ", " > ": " >= ",
 	}, func(l *language) bool { return l.name != "shell" }},
-	{SwappedComparison, pattern(`( not in | in | is not | is )`), map[string]string{
+	{SwappedComparison, units.Pattern(`( not in | in | is not | is )`), map[string]string{
 		" not in ": " in ", " in ": " not in ", " is not ": " is ", " is ": " is not ",
 	}, func(l *language) bool { return l.name == "python" }},
-	{SwappedComparison, pattern(` (-(?:eq|ne|lt|le|gt|ge|z|n)|==?|!=) `), map[string]string{
+	{SwappedComparison, units.Pattern(` (-(?:eq|ne|lt|le|gt|ge|z|n)|==?|!=) `), map[string]string{
 		"-eq": "-ne", "-ne": "-eq", "-lt": "-le", "-le": "-lt", "-gt": "-ge", "-ge": "-gt", "-z": "-n", "-n": "-z",
 		"=": "!=", "==": "!=", "!=": "=",
 	}, func(l *language) bool { return l.name == "shell" }},
-	{SwappedArithmetic, pattern(`( (?:\+|-|\*|/|%|//) |\+=|-=|\*=|/=|\+\+|--)`), map[string]string{
+	{SwappedArithmetic, units.Pattern(`( (?:\+|-|\*|/|%|//) |\+=|-=|\*=|/=|\+\+|--)`), map[string]string{
 		" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " % ": " * ", " // ": " * ", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
 		"++": "--", "--": "++",
 	}, func(*language) bool { return true }},
-	{SwappedLogic, pattern(`( && | \|\| )`), map[string]string{" && ": " || ", " || ": " && "}, func(*language) bool { return true }},
-	{SwappedLogic, pattern(`( and | or )`), map[string]string{" and ": " or ", " or ": " and "}, func(l *language) bool { return l.words }},
-	{ChangedConstant, pattern(`\b(true|false|True|False|TRUE|FALSE)\b`), map[string]string{
+	{SwappedLogic, units.Pattern(`( && | \|\| )`), map[string]string{" && ": " || ", " || ": " && "}, func(*language) bool { return true }},
+	{SwappedLogic, units.Pattern(`( and | or )`), map[string]string{" and ": " or ", " or ": " and "}, func(l *language) bool { return l.words }},
+	{ChangedConstant, units.Pattern(`\b(true|false|True|False|TRUE|FALSE)\b`), map[string]string{
 		"true": "false", "false": "true", "True": "False", "False": "True", "TRUE": "FALSE", "FALSE": "TRUE",
 	}, func(l *language) bool { return l.name != "shell" }},
 }
@@ -94,9 +90,9 @@ func (f *file) inLine(i int) {
 }
 
 var (
-	loop       = pattern(`^\s*(?:async\s+)?for\b|[\[({ ]for\s`)
-	boolType   = pattern(`:\s*(?:true|false)\s*[|;)]`)
-	quotedNext = pattern(`^[rbfuRBFU]{0,2}\x01`)
+	loop       = units.Pattern(`^\s*(?:async\s+)?for\b|[\[({ ]for\s`)
+	boolType   = units.Pattern(`:\s*(?:true|false)\s*[|;)]`)
+	quotedNext = units.Pattern(`^[rbfuRBFU]{0,2}\x01`)
 )
 
 // isOperator reports whether a token is one that computes or compares.
@@ -130,9 +126,9 @@ func (f *file) isOperator(code string, part span) bool {
 }
 
 var (
-	exits    = pattern(`\b(?:exit|return)\b`)
-	exitCall = pattern(`(?i)\bexit\(`)
-	number   = pattern(`(?:^|[^\w.$'#\x01])(\d{1,15})(?:\.\d+)?(?:[nLuUfFdl]|[ui]\d+|f\d+)?(?:$|[^\w.]|\.\.)`)
+	exits    = units.Pattern(`\b(?:exit|return)\b`)
+	exitCall = units.Pattern(`(?i)\bexit\(`)
+	number   = units.Pattern(`(?:^|[^\w.$'#\x01])(\d{1,15})(?:\.\d+)?(?:[nLuUfFdl]|[ui]\d+|f\d+)?(?:$|[^\w.]|\.\.)`)
 )
 
 // numbers adds 1 to numbers.
@@ -184,10 +180,10 @@ func (f *file) texts(i int) {
 }
 
 var (
-	ifWord   = pattern(`^\s*(?:\}?\s*else\s+)?(?:if|elif|elsif|elseif|unless)\b\s*`)
-	ifAfter  = pattern(`\S (if|unless) (.+)$`)
-	ternary  = pattern(` if (.+?) else `)
-	thenWord = pattern(`;?\s*\bthen\b.*$`)
+	ifWord   = units.Pattern(`^\s*(?:\}?\s*else\s+)?(?:if|elif|elsif|elseif|unless)\b\s*`)
+	ifAfter  = units.Pattern(`\S (if|unless) (.+)$`)
+	ternary  = units.Pattern(` if (.+?) else `)
+	thenWord = units.Pattern(`;?\s*\bthen\b.*$`)
 )
 
 // condition negates the condition of an if.

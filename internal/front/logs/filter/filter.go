@@ -31,7 +31,7 @@ func (o Options) All() bool { return len(o.Types) == 0 && o.Tool+o.Iterations+o.
 // A Filter says of each event of a journal, in their order, whether it is wanted.
 type Filter struct {
 	types      []string
-	iterations Interval
+	Iterations Interval
 	inside     bool                // the last event of an iteration was in one of them
 	From, To   time.Time           // the zero time where there is no bound
 	tool       string              // only calls of this tool, and what they returned
@@ -44,7 +44,7 @@ func New(o Options, now time.Time) (f Filter, err error) {
 	if err := checkTypes(o.Types); err != nil {
 		return f, err
 	}
-	if f.iterations, err = Iterations(o.Iterations); err != nil {
+	if f.Iterations, err = Iterations(o.Iterations); err != nil {
 		return f, err
 	}
 	if f.From, err = parseTime(o.Since, now); err != nil {
@@ -60,7 +60,7 @@ func (f *Filter) Keeps(e event.Event) bool {
 		return false
 	}
 	if e.Iter > 0 {
-		f.inside = f.iterations.Contains(e.Iter)
+		f.inside = f.Iterations.Contains(e.Iter)
 	}
 	return f.contains(e) &&
 		(f.From.IsZero() || !e.At.Before(f.From)) && (f.To.IsZero() || !e.At.After(f.To)) &&
@@ -70,7 +70,7 @@ func (f *Filter) Keeps(e event.Event) bool {
 // contains reports whether an event is of the iterations. What belongs to no iteration, such as
 // loop.resumed, is of those around it.
 func (f *Filter) contains(e event.Event) bool {
-	return f.iterations.Contains(e.Iter) || e.Iter == 0 && f.inside
+	return f.Iterations.Contains(e.Iter) || e.Iter == 0 && f.inside
 }
 
 // ofTool reports whether an event is about a call of the tool. What a call prints and returns names
