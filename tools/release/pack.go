@@ -120,6 +120,12 @@ func (r *release) pack(t target, format string, all []file) (err error) {
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: f.mode, MTime: r.epoch},
 		})
 	}
+	if format == "rpm" { // removes only folders that it owns
+		for _, folder := range []string{"/usr/share/ralph", "/usr/share/doc/ralph"} {
+			about := &files.ContentFileInfo{Owner: "root", Group: "root", Mode: 0o755, MTime: r.epoch}
+			info.Contents = append(info.Contents, &files.Content{Type: files.TypeDir, Destination: folder, FileInfo: about})
+		}
+	}
 	packager, err := nfpm.Get(format)
 	if err != nil {
 		return err

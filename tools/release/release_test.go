@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -274,5 +275,21 @@ func untar(t *testing.T, packed []byte) map[string][]byte {
 		if files[header.Name], err = io.ReadAll(archive); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What a release is built with does not change under it: each action is named by its commit.
+func TestWorkflowPinsItsActions(t *testing.T) {
+	uses := 0
+	for line := range strings.Lines(string(read(t, "../../.github/workflows/release.yml"))) {
+		if _, action, ok := strings.Cut(line, "uses: "); ok {
+			uses++
+			if !regexp.MustCompile(`^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n$`).MatchString(action) {
+				t.Errorf("not named by its commit, with its version as a comment: %s", action)
+			}
+		}
+	}
+	if uses < 4 {
+		t.Errorf("the workflow uses %d actions", uses)
 	}
 }
