@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/ecdsa"
 	"errors"
 	"fmt"
 	"os"
@@ -48,13 +49,20 @@ func (v *versionVerb) verify(e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	var key []byte
+	var keys []*ecdsa.PublicKey
 	if v.Key != "" {
-		if key, err = safefile.ReadLinked(e.Abs(v.Key), 1<<16); err != nil {
-			return cli.Refuse("name a file with a public key in the format PEM", "read the key: %w", err)
+		text, err := safefile.ReadLinked(e.Abs(v.Key), 1<<16)
+		if err == nil {
+			keys, err = release.PublicKeys(text)
+		}
+		if err == nil && len(keys) == 0 {
+			err = fmt.Errorf("%s has none", v.Key)
+		}
+		if err != nil {
+			return cli.Refuse("name a file with a public key in the format PEM", "read the public key: %w", err)
 		}
 	}
-	proof, err := release.Verify(program, key)
+	proof, err := release.Verify(program, keys...)
 	if failed, ok := errors.AsType[*release.Error](err); ok {
 		if failed.Altered {
 			return cli.Failed(failed.NextStep, "%w", err)

@@ -83,11 +83,11 @@ func PublicKeys(text []byte) (keys []*ecdsa.PublicKey, err error) {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("read the public key: %w", err)
+			return nil, err
 		}
 		key, ok := parsed.(*ecdsa.PublicKey)
 		if !ok {
-			return nil, fmt.Errorf("read the public key: it is a %T, and has to be of ECDSA", parsed)
+			return nil, fmt.Errorf("it is a %T, and has to be of ECDSA", parsed)
 		}
 		keys = append(keys, key)
 	}

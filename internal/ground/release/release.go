@@ -54,21 +54,20 @@ func altered(format string, args ...any) error {
 	return &Error{Err: fmt.Errorf(format, args...), Altered: true, NextStep: "do not use it: download the release again, and verify that"}
 }
 
-// Verify proves that a program is in a signed list. Without trusted keys, those of this program
-// count.
-func Verify(program string, trusted []byte) (Proof, error) {
-	built := len(trusted) == 0
-	if built {
-		trusted = keys
+// Verify proves that a program is in a list that one of the keys signed. Without a key, those of
+// this program count.
+func Verify(program string, trusted ...*ecdsa.PublicKey) (Proof, error) {
+	var err error
+	if len(trusted) == 0 {
+		if trusted, err = PublicKeys(keys); err != nil {
+			return Proof{}, err
+		}
 	}
-	public, err := PublicKeys(trusted)
-	switch {
-	case err != nil:
-		return Proof{}, err
-	case len(public) == 0 && built:
-		return Proof{}, &Error{Err: errors.New("this ralph has no key of the releases"), NextStep: "name the file of their public key with --key"}
-	case len(public) == 0:
-		return Proof{}, &Error{Err: errors.New("the file has no public key in the format PEM"), NextStep: "name the file of the public key with --key"}
+	if len(trusted) == 0 {
+		return Proof{}, &Error{
+			Err:      errors.New("this ralph has no key of the releases to verify with"),
+			NextStep: "name the file of their public key with --key",
+		}
 	}
 	// Package managers link programs into the folders of PATH.
 	if program, err = filepath.EvalSymlinks(program); err != nil {
@@ -78,7 +77,7 @@ func Verify(program string, trusted []byte) (Proof, error) {
 	if err != nil {
 		return Proof{}, err
 	}
-	key, err := verifyBundle(bundle, content, public)
+	key, err := verifyBundle(bundle, content, trusted)
 	if err != nil {
 		return Proof{}, altered("%s is not signed by a key of the releases: %w", list, err)
 	}

@@ -64,7 +64,11 @@ func TestProofIsFound(t *testing.T) {
 	_, other := newKey(t)
 	for _, share := range []string{"bin", "share/ralph"} {
 		link, _ := installed(t, key, share)
-		proof, err := release.Verify(link, append(other, public...))
+		keys, err := release.PublicKeys(append(other, public...))
+		if err != nil || len(keys) != 2 {
+			t.Fatal(keys, err)
+		}
+		proof, err := release.Verify(link, keys...)
 		if err != nil || proof.Name != "ralph_1.0.0_linux_amd64/ralph" || proof.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte("a program"))) {
 			t.Errorf("with the list in %s: %+v, %v", share, proof, err)
 		}
@@ -111,13 +115,17 @@ func TestAlteredFilesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, public, "nothing to verify by", false},
-		{"no key in the file", func(*testing.T, string) {}, []byte("no key"), "no public key", false},
+		{"no key", func(*testing.T, string) {}, nil, "no key of the releases", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			link, dir := installed(t, key, "bin")
 			test.change(t, dir)
-			_, err := release.Verify(link, test.trusted)
+			keys, err := release.PublicKeys(test.trusted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = release.Verify(link, keys...)
 			var failed *release.Error
 			if !errors.As(err, &failed) || failed.Altered != test.altered || failed.Hint() == "" || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v; want an error with %q, altered %v, and a next step", err, test.want, test.altered)
