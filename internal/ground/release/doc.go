@@ -2,8 +2,7 @@
 //
 // A release signs one list: the SHA-256 of each of its programs. The list and its signature are in
 // each archive and package, beside the program or in ../share/ralph, so that the proof needs no
-// network. The signature is a bundle in the format of Sigstore, made with a key: cosign verifies
-// it as well.
+// network. The signature is a bundle in the format of Sigstore, made with a key.
 //
 // A program that verifies itself finds damage and mixed files. It cannot prove that it is honest,
 // because a changed program would print anything: for that, let a ralph that you trust verify the
