@@ -30,6 +30,9 @@ MUTANTS  ?=
 # The name of the image, and what it has of agents.
 IMAGE    ?= ralph:latest
 AGENTS   ?=
+# The systems of a release, and the file of the private key that signs the list of its programs.
+TARGETS  ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64
+KEY      ?=
 # The megabytes of the longest journal of 'make interface'.
 JOURNAL  ?= 1024
 # The folder of 'make bench-loop'.
@@ -53,7 +56,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/front/attach ./internal/grou
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out bench pool tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench bench-loop bench-check floors scale playground site cover outside action demo demo-pool interface pool image smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
+.PHONY: help build install build-pool install-pool quick test race race-all script core long sim night workers lost soak power power-store failures fuzz neighbours discover golden mutate mutate-sample mutate-durability mutate-changed strength bench bench-loop bench-check floors scale playground site cover outside action demo demo-pool interface pool image release-snapshot release-image test-release test-packages reproducible smoke test-agents test-containers test-image test-kubernetes test-manifests test-stores test-web test-network lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -174,12 +177,11 @@ floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
 	@tools/floors.sh bin/bench.txt
 
-discover: ## six hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 scale: ## AT_ONCE=1000 loops at once, and a loop of ITERATIONS=1000 and HISTORY=10240 MB: what they use (half an hour, Linux; TMPDIR=folder)
 	$(GO) test ./cmd/ralph -run 'TestScale(Loops|History)' -count=1 -v -timeout 120m -args \
 		-scale.loops=$(AT_ONCE) -scale.iterations=$(ITERATIONS) -scale.journal=$(HISTORY)
 
-
+discover: ## seven hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
@@ -213,6 +215,23 @@ pool: build-pool ## the module of a pool: bin/ralph-pool, vet and tests
 
 image: ## an image for the hosts of a pool: IMAGE=ralph:latest; AGENTS='a folder, or npm packages'; needs podman and apt-get
 	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' VERSION='$(VERSION)' tools/image/build.sh
+
+release-snapshot: ## dist: archives, packages, components and checksums of TARGETS=linux/amd64,… ; KEY=file signs (ten minutes)
+	$(GO) -C tools/release run . -dir ../.. -out ../../dist -tag '$(VERSION)' -targets '$(TARGETS)' -key '$(if $(KEY),$(abspath $(KEY)))'
+
+release-image: image ## the same image as a file: dist/ralph_image.tar, for 'podman load' and 'docker load'
+	@mkdir -p dist && rm -f dist/ralph_image.tar
+	podman save --format oci-archive --output dist/ralph_image.tar '$(IMAGE)'
+
+test-release: ## a release of this system: archives, packages, proofs, files for package managers (a minute)
+	cd tools/release && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+test-packages: ## the deb and the rpm are installed in containers of Debian, and run a loop there; needs root, podman, debootstrap (five minutes)
+	tools/release/packages.sh
+
+reproducible: TARGETS := linux/$(shell $(GO) env GOARCH)
+reproducible: ## a release of TARGETS=linux/amd64 is made twice, in two folders, and compared byte by byte (ten minutes)
+	TARGETS='$(TARGETS)' tools/release/reproducible.sh
 
 action: ## the steps of the GitHub action, run by bash as a runner does it
 	cd tools && $(GO) test -count=1 ./action

@@ -4,7 +4,7 @@
 #
 #	tools/discover.sh [MINUTES] [SEED]
 #
-# Without MINUTES each part is played in full, which takes six hours on two cores.
+# Without MINUTES each part is played in full, which takes seven hours on two cores.
 # With fewer, the parts take turns: SEED says which one is first and what is drawn, and the next SEED
 # begins with the next part. A fault does not end the run. The exit code is 1 if there was one.
 #
@@ -25,7 +25,7 @@ export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ra
 . tools/steps.sh
 
 # The parts, and how many minutes each takes in full.
-parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 power-store:8 sim:15 night:7 stores:15 network:10 failures:10 demo-pool:4 image:6 manifests:10 kubernetes:30 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8 scale:6 experiment:5)
+parts=(fuzz:25 agents:20 soak:5 race:20 long:5 strength:10 power:10 power-store:8 sim:15 night:7 stores:15 network:10 failures:10 demo-pool:4 image:6 release:3 packages:6 reproducible:10 manifests:10 kubernetes:30 workers:40 lost:25 durability:6 interface:5 neighbours:60 mutate:10 floors:8 scale:6 experiment:5)
 found=() unfinished=()
 
 # part NAME SECONDS plays a part. Those that could go on for ever end within the time.
@@ -52,6 +52,9 @@ part() {
 	failures) step failures "$2" make failures ONLY='1 2 4 5 6 8 9 11' ;; # power-store, network and workers are the others
 	demo-pool) step demo-pool "$2" make demo-pool ;;
 	image) step image "$2" make test-image ;;
+	release) step release "$2" make test-release ;;
+	packages) step packages "$2" make test-packages ;;
+	reproducible) step reproducible "$2" make reproducible ;;
 	manifests) step manifests "$2" make test-manifests ;;
 	kubernetes) step kubernetes "$2" make test-kubernetes ;;
 	lost) step lost "$2" make lost SEQUENCES=$(($2 > 1200 ? 2000 : $2)) SEED="$seed" ;;

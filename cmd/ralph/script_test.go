@@ -118,6 +118,11 @@ func setup(e *testscript.Env) error {
 	e.Setenv("RALPH_HOME", home)
 	e.Setenv("HOME", e.WorkDir)
 	e.Setenv("RALPH_TRUST", os.Getenv("RALPH_TRUST"))
+	released, err := filepath.Abs(filepath.Join("testdata", "released"))
+	if err != nil {
+		return err
+	}
+	e.Setenv("RELEASED", released) // loops that earlier releases wrote
 	e.Defer(func() { endRunners(home) })
 	scripts, err := filepath.Glob(filepath.Join(e.WorkDir, "*.sh"))
 	for _, script := range scripts {
