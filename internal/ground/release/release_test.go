@@ -134,7 +134,7 @@ func TestAlteredFilesAreRefused(t *testing.T) {
 }
 
 // The keys that are built in can be read, however many there are, and are of no stranger.
-func TestBuiltInKeysTrustNoStranger(t *testing.T) {
+func TestBuiltInKeysAreOurs(t *testing.T) {
 	key, _ := newKey(t)
 	link, _ := installed(t, key, "bin")
 	_, err := release.Verify(link)
