@@ -51,7 +51,7 @@ func TestUsageErrorNamesNextStep(t *testing.T) {
 		"kill --wait soon":          "--wait is \"soon\", and needs a duration such as 30s or 5m\nralph: hint: see 'ralph kill --help'",
 		"rehearse --speed fast":     "--speed is \"fast\", and needs a number\nralph: hint: see 'ralph rehearse --help'",
 		"set":                       "set needs KEY=VALUE\nralph: hint: as in: ralph set limits.cost=40; see 'ralph set --help'",
-		"journal":                   "journal needs one of its verbs: verify, repair, rebuild, export, redecode\nralph: hint: see 'ralph journal --help'",
+		"journal":                   "journal needs one of its verbs: verify, repair, rebuild, export, redecode, conformance\nralph: hint: see 'ralph journal --help'",
 		"journal nosuch":            "journal has no verb \"nosuch\"\nralph: hint: see 'ralph journal --help'",
 		"journal verfy":             "journal has no verb \"verfy\"\nralph: hint: did you mean 'ralph journal verify'? see 'ralph journal --help'",
 		"journal verify --agains x": "journal verify has no flag --agains\nralph: hint: did you mean --against? see 'ralph journal verify --help'",
