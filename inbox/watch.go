@@ -110,6 +110,9 @@ func (w *watcher) begin() (watch folderWatch, folders []os.FileInfo, err error) 
 	var paths []string
 	for _, part := range w.box.parts() {
 		d, err := part.open()
+		if part != w.box && isAbsent(err) {
+			continue // what people send is announced all the same
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -169,11 +172,12 @@ func (w *watcher) wait(ctx context.Context, watch folderWatch, interval time.Dur
 	return notified, ctx.Err()
 }
 
-// areInbox reports whether the watched folders are still those of the inbox.
+// areInbox reports whether the watched folders are still those of the inbox. That of the agent,
+// the last, may have been missing, and must be still.
 func (w *watcher) areInbox(watched []os.FileInfo) bool {
 	for i, part := range w.box.parts() {
 		now, err := os.Lstat(part.path())
-		if err != nil || !os.SameFile(watched[i], now) {
+		if i < len(watched) && (err != nil || !os.SameFile(watched[i], now)) || i == len(watched) && err == nil && now.IsDir() {
 			return false
 		}
 	}
