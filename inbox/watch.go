@@ -77,7 +77,7 @@ func (b *Box) ring() {
 // watcher is one Watch of both parts; its goroutine owns it.
 type watcher struct {
 	box   *Box
-	empty int // polls without notifications that found nothing, in a row
+	empty int // polls that found nothing, in a row
 	watchSettings
 }
 
@@ -110,6 +110,9 @@ func (w *watcher) begin() (watch folderWatch, folders []os.FileInfo, err error) 
 	var paths []string
 	for _, part := range w.box.parts() {
 		d, err := part.open()
+		if part != w.box && isAbsent(err) {
+			continue // what people send is announced all the same
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -129,11 +132,12 @@ func (b *Box) path() string { return filepath.Join(b.loopDir, b.folder) }
 // follow turns notifications into wake-ups until ctx has ended or the watch fails, and returns why.
 func (w *watcher) follow(ctx context.Context, watch folderWatch, folders []os.FileInfo) error {
 	remote := filewatch.Remote(w.box.path())
-	interval := w.slow
-	if remote {
-		interval = w.fast
-	}
+	silent := remote // no notification announces what comes
 	for {
+		interval := w.slow
+		if silent {
+			interval = w.interval()
+		}
 		notified, err := w.wait(ctx, watch, interval)
 		if err == nil && !w.areInbox(folders) {
 			err = filewatch.ErrGone
@@ -143,9 +147,9 @@ func (w *watcher) follow(ctx context.Context, watch folderWatch, folders []os.Fi
 		}
 		switch found := w.check(); {
 		case notified && !remote:
-			interval = w.slow
+			silent = false
 		case found && !notified:
-			interval = w.fast
+			silent = true
 		}
 	}
 }
@@ -168,34 +172,38 @@ func (w *watcher) wait(ctx context.Context, watch folderWatch, interval time.Dur
 	return notified, ctx.Err()
 }
 
-// areInbox reports whether the watched folders are still those of the inbox.
+// areInbox reports whether the watched folders are still those of the inbox. That of the agent,
+// the last, may have been missing, and must be still.
 func (w *watcher) areInbox(watched []os.FileInfo) bool {
 	for i, part := range w.box.parts() {
 		now, err := os.Lstat(part.path())
-		if err != nil || !os.SameFile(watched[i], now) {
+		if i < len(watched) && (err != nil || !os.SameFile(watched[i], now)) || i == len(watched) && err == nil && now.IsDir() {
 			return false
 		}
 	}
 	return true
 }
 
-// poll polls until it is time to try notifications again: once a second where nothing has come for
-// a while, since a thousand runners may have to poll.
+// interval is the time until the next poll without notifications: a second where nothing has come
+// for a while, since a thousand runners may have to poll.
+func (w *watcher) interval() time.Duration {
+	if w.empty >= activePolls {
+		return 4 * w.fast
+	}
+	return w.fast
+}
+
+// poll polls until it is time to try notifications again.
 func (w *watcher) poll(ctx context.Context) {
 	for waited := time.Duration(0); waited < w.slow; {
-		interval := w.fast
-		if w.empty >= activePolls {
-			interval *= 4
-		}
+		interval := w.interval()
 		waited += interval
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(interval):
 		}
-		if w.empty++; w.check() {
-			w.empty = 0
-		}
+		w.check()
 	}
 }
 
@@ -208,6 +216,9 @@ func (w *watcher) check() (found bool) {
 	}
 	if found || err != nil {
 		w.ring()
+	}
+	if w.empty++; found {
+		w.empty = 0
 	}
 	return found
 }

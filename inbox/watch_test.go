@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -182,6 +183,69 @@ func TestMissingNotificationsAreDetected(t *testing.T) {
 			await(t, wake, "a poll")
 		}
 	}
+}
+
+// pollTimes is a watch without a notification that notes when each poll is due.
+type pollTimes struct{ due chan time.Duration }
+
+func (p pollTimes) Wait(ctx context.Context) ([]string, error) {
+	at, _ := ctx.Deadline()
+	select {
+	case p.due <- time.Until(at):
+	case <-ctx.Done():
+	}
+	<-ctx.Done()
+	return nil, nil
+}
+
+func (pollTimes) Close() error { return nil }
+
+// Where no notification comes, a thousand idle runners would use a processor for their polls.
+func TestIdlePollsBecomeRare(t *testing.T) {
+	const fast = 250 * time.Millisecond
+	t.Run("of a watch that announces nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := pollTimes{make(chan time.Duration)}
+			box, wake := watched(t, watchSettings{slow: 30 * time.Second, fast: fast, watch: func(...string) (folderWatch, error) { return p, nil }})
+			await(t, wake, "the first")
+			<-p.due // the first poll, which finds what no notification announced
+			for range 2 {
+				mustDrop(t, box.loopDir, Command{Kind: Pause})
+				await(t, wake, "a poll")
+				if n := doneAll(t, box); n != 1 {
+					t.Fatalf("%d commands", n)
+				}
+				for range activePolls {
+					if due := <-p.due; due != fast {
+						t.Fatalf("a poll after %s", due)
+					}
+				}
+				if due := <-p.due; due != 4*fast {
+					t.Fatalf("a poll after %s once nothing has come", due)
+				}
+			}
+		})
+	})
+	t.Run("without a watch", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			box, wake := watched(t, watchSettings{slow: 30 * time.Second, fast: fast, watch: noWatches})
+			await(t, wake, "the first")
+			if err := os.RemoveAll(inboxPath(box)); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			for range activePolls {
+				await(t, wake, "a poll reports that the inbox has vanished")
+			}
+			if took := time.Since(began); took != activePolls*fast {
+				t.Errorf("%d polls took %s", activePolls, took)
+			}
+			await(t, wake, "a poll that is rare")
+			if took := time.Since(began); took != (activePolls+4)*fast {
+				t.Errorf("the next came after %s", took)
+			}
+		})
+	})
 }
 
 func TestOwnRenamesWakeNothing(t *testing.T) {

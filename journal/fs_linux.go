@@ -36,7 +36,7 @@ func (f osFile) reserve(bytes int64) {
 
 func (f osFile) release() {
 	var file unix.Stat_t
-	if unix.Fstat(int(f.Fd()), &file) == nil && file.Blocks*512 > file.Size+1<<20 {
+	if unix.Fstat(int(f.Fd()), &file) == nil && file.Blocks*512 > file.Size+firstReserve/16 {
 		_ = f.Truncate(file.Size) // frees the space after the end
 	}
 }

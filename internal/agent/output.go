@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 	"time"
@@ -113,7 +114,11 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 	d := &s.decoded
 	d.Reset()
 	d.At = at
-	s.cfg.Dialect.Decode(line, from, d)
+	if from == Stdout && !s.command.Text && isTooDeep(line) {
+		d.Add(event.AgentUnparsed{Line: event.Plain(string(line))})
+	} else {
+		s.cfg.Dialect.Decode(line, from, d)
+	}
 	if len(d.Facts) == 0 && !d.DropRaw && len(line) > 0 {
 		d.Add(event.AgentNoticed{What: kindOf(line)})
 	}
@@ -178,7 +183,19 @@ func (s *Session) keeps(line []byte, from Stream, d *Decoded) bool {
 	if !s.cfg.KeepRaw || d.DropRaw || from == Stderr || slices.ContainsFunc(d.Facts, isPiece) {
 		return false
 	}
-	return d.JSON || jsonscan.Valid(line)
+	return (d.JSON || jsonscan.Valid(line)) && !isTooDeep(line)
+}
+
+// around is how many objects and arrays of an event may be around a part of a line.
+const around = 8
+
+// isTooDeep reports whether so many arrays and objects of a line are in each other that an event
+// with a part of it would not be JSON: readers have a limit ([jsonscan.MaxDepth]).
+func isTooDeep(line []byte) bool {
+	if len(line) < 2*(jsonscan.MaxDepth-around) || bytes.Count(line, []byte("["))+bytes.Count(line, []byte("{")) <= jsonscan.MaxDepth-around {
+		return false
+	}
+	return !jsonscan.Valid(slices.Concat(bytes.Repeat([]byte("["), around), line, bytes.Repeat([]byte("]"), around)))
 }
 
 // isPiece reports whether a fact is a piece of a longer text. Its line is not kept: a secret that

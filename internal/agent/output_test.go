@@ -3,6 +3,8 @@
 package agent_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -116,6 +119,33 @@ func TestRawLinesKept(t *testing.T) {
 				t.Errorf("got %q,\nwant %q", got, row.want)
 			}
 		})
+	}
+}
+
+// An agent cannot make a journal that is no JSON: as a part of an event, a line is deeper.
+func TestDeepLinesAreTexts(t *testing.T) {
+	for depth, deep := range map[int]bool{100: false, jsonscan.MaxDepth - 8: false, jsonscan.MaxDepth - 7: true, jsonscan.MaxDepth: true, jsonscan.MaxDepth + 1: true} {
+		line := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+		decodes := func(line string, _ agent.Stream, out *agent.Decoded) {
+			out.Add(event.ToolCalled{ID: "1", Input: json.RawMessage(line)})
+		}
+		c := converse(t, echo{facts: decodes}, func(cfg *agent.Config) { cfg.KeepRaw = true }, prints(t, line+"\n")...)
+		c.begin()
+		found := false
+		for _, d := range c.all() {
+			found = found || d.Type == event.TypeAgentUnparsed || d.Type == event.TypeToolCalled
+			raw := cmp.Or(string(d.Raw), "{}")
+			switch {
+			case !jsonscan.Valid([]byte(`{"data":` + string(d.Data) + `,"raw":` + raw + `}`)):
+				t.Errorf("%d deep: %s is no JSON", depth, d.Type)
+			case d.Type == event.TypeAgentUnparsed && (payload[event.AgentUnparsed](t, d).Line.String() != line || !deep),
+				d.Type == event.TypeToolCalled && (string(d.Raw) != line || deep):
+				t.Errorf("%d deep: %s", depth, d.Type)
+			}
+		}
+		if !found {
+			t.Errorf("%d deep: the line is lost", depth)
+		}
 	}
 }
 
