@@ -128,9 +128,16 @@ func TestUnclaimedLoopIsWithdrawn(t *testing.T) {
 		}
 	}
 	h.Run(h.Dir, "ralph-pool", "submit", "--repository", w.repository, "-p", "x", "--name", "one", "--account", "team", "--budget", "3")
+	cannotTake := func(state string) {
+		if out, err := h.Try(h.Dir, "ralph-pool", "take", "one"); err == nil || !strings.Contains(out, "loop one is "+state) {
+			t.Errorf("take: %v: %s", err, out)
+		}
+	}
+	cannotTake("queued")
 	if out := h.Run(h.Dir, "ralph-pool", "stop", "one"); out != "one is withdrawn: no host runs it" {
 		t.Error(out)
 	}
+	cannotTake("withdrawn by ")
 	w.beat("mill")
 	h.Run(h.Dir, "ralph-pool", "worker", "--once")
 	if got := w.ran(); len(got) != 0 {
