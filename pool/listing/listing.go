@@ -60,8 +60,11 @@ type Row struct {
 // Item is the entry of the queue of a loop that waits; nil for any other.
 func (r Row) Item() *queue.Item { return r.item }
 
-// Over reports whether a loop has ended, also if a person is to see to that, or is withdrawn.
-func (r Row) Over() bool { return r.Group == projector.Over || r.View != nil && r.View.Ended != nil }
+// Over reports whether a loop has ended, also if a person is to see to that, is withdrawn, or was
+// given up.
+func (r Row) Over() bool {
+	return r.Group == projector.Over || r.View != nil && r.View.Ended != nil || r.givenUp
+}
 
 // Read returns all rows: what needs a person first, then what works, then what waits, in the order
 // in which it will begin, then what is over; the newest first.

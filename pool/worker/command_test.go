@@ -138,6 +138,9 @@ func TestUnclaimedLoopIsWithdrawn(t *testing.T) {
 		t.Error(out)
 	}
 	cannotTake("withdrawn by ")
+	if out, err := h.Try(h.Dir, "ralph-pool", "pause", "one"); err == nil || !strings.Contains(out, "loop one has ended: withdrawn by ") {
+		t.Errorf("pause: %v: %s", err, out)
+	}
 	w.beat("mill")
 	h.Run(h.Dir, "ralph-pool", "worker", "--once")
 	if got := w.ran(); len(got) != 0 {
@@ -223,6 +226,25 @@ func TestFleetStopsAtOnce(t *testing.T) {
 		}
 	}
 	t.Errorf("without a command: %q", missing)
+}
+
+// No host begins a loop that was given up, so nothing waits for its receipt.
+func TestGivenUpLoopHasEnded(t *testing.T) {
+	program(t)
+	w := newWorld(t, "")
+	h := pooltest.NewHost(t)
+	h.Run(h.Dir, "ralph-pool", "join", "ralph+dir://"+w.folder, "--host", "mill")
+	one := w.submit("one", nil)
+	view := &projector.View{}
+	view.Name, view.State = "one", "its branch is missing"
+	cell := live.Cell{Key: keys.View(one.ID)}
+	_, err := queue.NewClaim(one.ID, "kiln", []byte("{}")).Try(t.Context(), w.store)
+	if err := errors.Join(err, cell.Put(t.Context(), w.store, 1, live.View{Version: 1, Loop: one.ID, Epoch: 1, Host: "kiln", View: view, GivenUp: true})); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := h.Try(h.Dir, "ralph-pool", "stop", "one", "--wait", "1s"); err == nil || !strings.Contains(out, "loop one has ended: its branch is missing") {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 // Of a fleet whose submission was cut off, nothing begins later that was stopped.

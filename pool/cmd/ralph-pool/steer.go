@@ -181,10 +181,10 @@ func (r *reach) sendTo(ctx context.Context, h *place, row listing.Row, c inbox.C
 // complete fills in which question is answered, and refuses what cannot have an effect.
 func complete(c *inbox.Command, row listing.Row) error {
 	switch {
+	case row.Over() && c.Kind != inbox.Answer:
+		return fmt.Errorf("loop %s has ended: %s", row.Name, row.State)
 	case row.View == nil || row.Host == "":
 		return fmt.Errorf("loop %s is %s, and takes commands once it runs", row.Name, row.State)
-	case row.View.Ended != nil && c.Kind != inbox.Answer:
-		return fmt.Errorf("loop %s has ended: %s", row.Name, row.State)
 	case c.Kind != inbox.Answer || c.Question > 0:
 		return nil
 	}
