@@ -60,6 +60,12 @@ type Row struct {
 // Item is the entry of the queue of a loop that waits; nil for any other.
 func (r Row) Item() *queue.Item { return r.item }
 
+// Over reports whether a loop has ended, also if a person is to see to that, is withdrawn, or was
+// given up.
+func (r Row) Over() bool {
+	return r.Group == projector.Over || r.View != nil && r.View.Ended != nil || r.givenUp
+}
+
 // Read returns all rows: what needs a person first, then what works, then what waits, in the order
 // in which it will begin, then what is over; the newest first.
 func Read(ctx context.Context, s store.Store) ([]Row, error) {
@@ -263,7 +269,7 @@ func Find(rows []Row, name string) (Row, error) {
 		switch {
 		case r.ID == name:
 			return r, nil
-		case r.Name == name && (r.Group == projector.Over || r.View != nil && r.View.Ended != nil):
+		case r.Name == name && r.Over():
 			over = append(over, r)
 		case r.Name == name:
 			found = append(found, r)

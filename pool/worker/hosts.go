@@ -3,8 +3,6 @@ package worker
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -71,20 +69,6 @@ func Reports(ctx context.Context, s store.Store) (all []Report, err error) {
 		}
 	}
 	return all, err
-}
-
-// get decodes a value; one that does not exist leaves v as it is, and one that is damaged as well:
-// it is only for people.
-func get(ctx context.Context, s store.Store, key string, v any) error {
-	entry, err := s.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", key, err)
-	}
-	_ = json.Unmarshal(entry.Value, v)
-	return nil
 }
 
 // hostNames returns all hosts that have ever written something.
@@ -183,11 +167,20 @@ type drain struct {
 	By    string `json:"by"`
 }
 
-// IsDraining reports whether a host may claim nothing, and nothing is taken over from it.
-func IsDraining(ctx context.Context, s store.Store, host string) (bool, error) {
-	var d drain
-	err := get(ctx, s, keys.Drain(host), &d)
-	return d.Drain, err
+// Draining returns those of some hosts that may claim nothing, and that nothing is taken over from.
+func Draining(ctx context.Context, s store.Store, hosts []string) (draining []string, err error) {
+	var cells []string
+	for _, host := range hosts {
+		cells = append(cells, keys.Drain(host))
+	}
+	entries, err := store.GetAll(ctx, s, cells)
+	for i, entry := range entries {
+		var d drain
+		if _ = json.Unmarshal(entry.Value, &d); d.Drain {
+			draining = append(draining, hosts[i])
+		}
+	}
+	return draining, err
 }
 
 // SetDraining says whether a host may claim loops.

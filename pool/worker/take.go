@@ -24,16 +24,12 @@ func specOf(held queue.Holder) (s spec.Spec) {
 // takeOver takes over loops of hosts that give no sign of life. When it guesses wrong, the other
 // host is fenced, and the loop runs once.
 func (w *Worker) takeOver(ctx context.Context) error {
-	var dead []string
-	for _, host := range w.beats.dead() {
-		draining, err := IsDraining(ctx, w.Store, host)
-		if err != nil {
-			return err
-		}
-		if !draining && host != w.Host {
-			dead = append(dead, host)
-		}
+	dead := w.beats.dead()
+	draining, err := Draining(ctx, w.Store, dead)
+	if err != nil {
+		return err
 	}
+	dead = slices.DeleteFunc(dead, func(host string) bool { return host == w.Host || slices.Contains(draining, host) })
 	if len(dead) == 0 {
 		return nil
 	}

@@ -134,11 +134,11 @@ func (w *Worker) round(ctx context.Context, claim bool) error {
 		return w.publish(ctx)
 	}
 	w.next.store = now.Add(storeEvery)
-	draining, err := IsDraining(ctx, w.Store, w.Host)
+	draining, err := Draining(ctx, w.Store, []string{w.Host})
 	if err != nil {
 		return err
 	}
-	w.draining = draining
+	w.draining = len(draining) > 0
 	if now.After(w.next.hosts) {
 		w.next.hosts = now.Add(hostsEvery)
 		if err := w.beats.read(ctx, w.Store, now); err != nil {
@@ -146,7 +146,7 @@ func (w *Worker) round(ctx context.Context, claim bool) error {
 		}
 	}
 	switch w.idle = ""; {
-	case draining:
+	case w.draining:
 		w.idle = fmt.Sprintf("host %s drains, so nothing is claimed: 'ralph pool drain %s --undo' ends that", w.Host, w.Host)
 	case w.beats.stale(w.Host):
 		w.next.hosts = time.Time{}

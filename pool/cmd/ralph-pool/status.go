@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -115,14 +117,13 @@ func (st *state) read(ctx context.Context, s store.Store) error {
 		}
 	}
 	entries, err := store.GetAll(ctx, s, beats)
-	if err != nil {
+	draining, err2 := worker.Draining(ctx, s, names)
+	if err = errors.Join(err, err2); err != nil {
 		return err
 	}
 	for i, name := range names {
 		h := readHost(name, entries[i].Value)
-		if h.Draining, err = worker.IsDraining(ctx, s, name); err != nil {
-			return err
-		}
+		h.Draining = slices.Contains(draining, name)
 		st.Hosts = append(st.Hosts, h)
 	}
 	if st.Waiting, err = queue.CountWaiting(ctx, s); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,12 +13,12 @@ import (
 	"github.com/ralph-loop/ralph/client"
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/pool/command"
+	"github.com/ralph-loop/ralph/pool/fleet"
 	"github.com/ralph-loop/ralph/pool/keys"
 	"github.com/ralph-loop/ralph/pool/listing"
 	"github.com/ralph-loop/ralph/pool/queue"
 	"github.com/ralph-loop/ralph/pool/spec"
 	"github.com/ralph-loop/ralph/pool/store"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -36,7 +37,7 @@ type stopCommand struct {
 
 // Help says what it is for.
 func (stopCommand) Help() string {
-	return `A loop that no host has claimed is withdrawn. The name of a fleet stops all of its loops that are not over, the last ones first, so that none of them begins meanwhile.
+	return `A loop that no host has claimed is withdrawn. The name of a fleet stops all of its loops that are not over, first those that wait, so that none of them begins meanwhile.
 
 Examples:
   ralph pool stop greet
@@ -105,17 +106,22 @@ func (r *reach) send(ctx context.Context, c inbox.Command) error {
 	}
 	defer h.Close()
 	row, rows, err := h.find(ctx, r.Name)
+	if err == nil && row.Over() && c.Kind != inbox.Answer { // a fleet may have the name of an earlier loop
+		err = complete(&c, row)
+	}
 	if err != nil && rows != nil {
 		return r.sendToFleet(ctx, h, rows, c, err)
 	}
 	if err != nil {
 		return err
 	}
-	return r.sendTo(ctx, h, row, c)
+	return r.sendAll(ctx, h, []listing.Row{row}, c)
 }
 
-// sendToFleet stops what is not over of the fleet that the name means; the last parts first, so
-// that none begins because another has completed. Without such a fleet it returns problem.
+func stops(c inbox.Command) bool { return c.Kind == inbox.Stop || c.Kind == inbox.StopNow }
+
+// sendToFleet stops what is not over of the fleet that the name means. Without such a fleet it
+// returns problem.
 func (r *reach) sendToFleet(ctx context.Context, h *place, rows []listing.Row, c inbox.Command, problem error) error {
 	rows, err := listing.Fleets(ctx, h.store, rows)
 	if err != nil {
@@ -125,58 +131,60 @@ func (r *reach) sendToFleet(ctx context.Context, h *place, rows []listing.Row, c
 	switch {
 	case at < 0:
 		return problem
-	case c.Kind != inbox.Stop && c.Kind != inbox.StopNow:
+	case !stops(c):
 		return fmt.Errorf("%s is a fleet, and only 'ralph pool stop' takes one: name one of its loops", r.Name)
 	}
-	var problems []error
-	end, found := time.Now().Add(r.Wait), false
-	for _, part := range slices.Backward(rows[at].Parts) {
-		if part.Group == projector.Over || part.View != nil && part.View.Ended != nil {
-			continue
-		}
-		one := *r
-		one.Name, one.Wait, found = part.Name, max(time.Until(end), time.Second), true
-		if err := one.sendTo(ctx, h, part, c); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", part.Name, err))
-		}
-	}
-	if !found {
+	parts := slices.DeleteFunc(rows[at].Parts, listing.Row.Over)
+	if len(parts) == 0 {
 		return fmt.Errorf("all of fleet %s is over: %s", r.Name, rows[at].State)
+	}
+	return r.sendAll(ctx, h, parts, c)
+}
+
+// sendAll sends a command to loops, and then waits for their receipts. What waits comes first, and
+// later parts do: none begins because another has ended.
+func (r *reach) sendAll(ctx context.Context, h *place, rows []listing.Row, c inbox.Command) error {
+	slices.Reverse(rows)
+	slices.SortStableFunc(rows, func(a, b listing.Row) int { return cmp.Compare(a.Epoch, b.Epoch) }) // 0 is of what waits
+	ids, problems, end := make([]string, len(rows)), make([]error, len(rows)), time.Now().Add(r.Wait)
+	for i, row := range rows {
+		ids[i], problems[i] = r.sendTo(ctx, h, row, c)
+	}
+	for i, row := range rows {
+		if problems[i] == nil && ids[i] != "" {
+			problems[i] = r.await(ctx, h, row, ids[i], max(time.Until(end), time.Second))
+		}
+		if problems[i] != nil && row.Fleet != "" {
+			problems[i] = fmt.Errorf("%s: %w", row.Name, problems[i])
+		}
 	}
 	return errors.Join(problems...)
 }
 
-// sendTo sends a command to one loop.
-func (r *reach) sendTo(ctx context.Context, h *place, row listing.Row, c inbox.Command) error {
-	if row.Item() != nil || row.State == listing.Queued {
-		return r.withdraw(ctx, h, row, c)
+// sendTo sends a command to one loop, and returns its ID: none if no host has the loop, which is
+// withdrawn.
+func (r *reach) sendTo(ctx context.Context, h *place, row listing.Row, c inbox.Command) (id string, err error) {
+	if waits := row.State == listing.Queued || row.State == string(fleet.Stopped); row.Item() != nil || row.View == nil && waits {
+		return "", r.withdraw(ctx, h, row, c)
 	}
 	if err := complete(&c, row); err != nil {
-		return err
+		return "", err
 	}
 	epoch := row.Epoch
 	if r.Any {
 		epoch = 0
 	}
 	c.From, c.At = client.Sender("cli"), time.Now().UTC()
-	id, err := command.Send(ctx, h.store, row.ID, row.Host, epoch, c)
-	if err != nil {
-		return err
-	}
-	got, err := await(ctx, h.store, keys.Inbox(row.ID)+id, r.Wait)
-	if err != nil {
-		return err
-	}
-	return r.report(row, id, got)
+	return command.Send(ctx, h.store, row.ID, row.Host, epoch, c)
 }
 
 // complete fills in which question is answered, and refuses what cannot have an effect.
 func complete(c *inbox.Command, row listing.Row) error {
 	switch {
+	case row.Over() && c.Kind != inbox.Answer:
+		return fmt.Errorf("loop %s has ended: %s", row.Name, row.State)
 	case row.View == nil || row.Host == "":
 		return fmt.Errorf("loop %s is %s, and takes commands once it runs", row.Name, row.State)
-	case row.View.Ended != nil && c.Kind != inbox.Answer:
-		return fmt.Errorf("loop %s has ended: %s", row.Name, row.State)
 	case c.Kind != inbox.Answer || c.Question > 0:
 		return nil
 	}
@@ -191,15 +199,16 @@ func complete(c *inbox.Command, row listing.Row) error {
 
 // withdraw stops what no host has claimed.
 func (r *reach) withdraw(ctx context.Context, h *place, row listing.Row, c inbox.Command) error {
-	if c.Kind != inbox.Stop && c.Kind != inbox.StopNow {
-		return fmt.Errorf("%s waits in the queue, and takes commands once it runs", r.Name)
+	name := cmp.Or(row.Name, row.ID)
+	if !stops(c) {
+		return fmt.Errorf("%s waits in the queue, and takes commands once it runs", name)
 	}
 	host, err := queue.Withdraw(ctx, h.store, spec.Spec{ID: row.ID, Name: row.Name}, person())
 	if err != nil {
 		return err
 	}
 	if host != "" {
-		return fmt.Errorf("host %s has just claimed %s: stop it again", host, r.Name)
+		return fmt.Errorf("host %s has just claimed %s: stop it again", host, name)
 	}
 	if item := row.Item(); item != nil && item.Spec.Account != "" {
 		if err := queue.Settle(ctx, h.store, item.Spec.Account, item.ID, new(float64)); err != nil {
@@ -209,36 +218,30 @@ func (r *reach) withdraw(ctx context.Context, h *place, row listing.Row, c inbox
 	if r.JSON {
 		return json.NewEncoder(os.Stdout).Encode(outcome{Loop: row.ID, Outcome: "withdrawn"})
 	}
-	_, err = fmt.Printf("%s is withdrawn: no host runs it\n", r.Name)
+	_, err = fmt.Printf("%s is withdrawn: no host runs it\n", render.Clean(name))
 	return err
 }
 
-// await waits until the host has said what became of a command.
-func await(ctx context.Context, s store.Store, key string, patience time.Duration) (c command.Command, err error) {
+// await waits until the host has said what became of a command, and says it.
+func (r *reach) await(ctx context.Context, h *place, row listing.Row, id string, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	read := func() error {
-		entry, err := s.Get(ctx, key)
+	key, c := keys.Inbox(row.ID)+id, command.Command{}
+	for _, err := range h.store.Watch(ctx, key) { // a watch begins with an empty key
 		if err == nil {
-			err = json.Unmarshal(entry.Value, &c)
+			var entry store.Entry
+			if entry, err = h.store.Get(ctx, key); err == nil {
+				err = json.Unmarshal(entry.Value, &c)
+			}
 		}
-		return err
-	}
-	if err := read(); err != nil || c.Outcome != "" {
-		return c, err
-	}
-	for _, err := range s.Watch(ctx, key) {
-		if err == nil {
-			err = read()
+		if ctx.Err() != nil || c.Outcome != "" {
+			break // without an outcome, it waits still
 		}
-		if ctx.Err() != nil {
-			break // it waits still
-		}
-		if err != nil || c.Outcome != "" {
-			return c, err
+		if err != nil {
+			return err
 		}
 	}
-	return c, nil
+	return r.report(row, id, c)
 }
 
 // An outcome is what --json prints.

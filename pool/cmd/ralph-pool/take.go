@@ -40,6 +40,9 @@ func (c *takeCommand) Run(ctx context.Context) error {
 	}
 	if _, err := ulid.ParseStrict(c.Name); err != nil { // an ID need not be listed
 		row, _, err := at.find(ctx, c.Name)
+		if err == nil && (row.Item() != nil || row.View == nil && row.Over()) {
+			err = fmt.Errorf("loop %s is %s: no host has it", c.Name, row.State)
+		}
 		if err != nil {
 			return errors.Join(err, at.store.Close())
 		}
