@@ -109,7 +109,8 @@ func (r *reach) send(ctx context.Context, c inbox.Command) error {
 	if err == nil && row.Over() && c.Kind != inbox.Answer { // a fleet may have the name of an earlier loop
 		err = complete(&c, row)
 	}
-	if err != nil && rows != nil {
+	several := func(other listing.Row) bool { return other.Name == r.Name && !other.Over() }
+	if err != nil && rows != nil && !slices.ContainsFunc(rows, several) {
 		return r.sendToFleet(ctx, h, rows, c, err)
 	}
 	if err != nil {
