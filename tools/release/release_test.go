@@ -78,6 +78,7 @@ func TestRelease(t *testing.T) {
 	})
 	t.Run("the archive proves its programs", m.archiveProves)
 	t.Run("packages have what the archive has", m.packagesAgree)
+	t.Run("the workflow unpacks the archive", m.workflowUnpacks)
 	t.Run("the list of components has what is linked", func(t *testing.T) {
 		var list struct {
 			Components []struct{ Name, Version string }
@@ -138,6 +139,25 @@ func (m made) archiveProves(t *testing.T) {
 	said, err := verify.CombinedOutput()
 	if verify.ProcessState.ExitCode() != 3 || !strings.Contains(string(said), "no program of the release") {
 		t.Errorf("an altered program: %v %s", err, said)
+	}
+}
+
+// workflowUnpacks runs a step of the workflow as a runner does, with the release in place of GitHub.
+func (m made) workflowUnpacks(t *testing.T) {
+	_, rest, found := strings.Cut(string(read(t, "../../.github/workflows/release.yml")), "- name: Unpack\n        run: |\n")
+	script, _, ended := strings.Cut(rest, "\n      - name:")
+	if !found || !ended {
+		t.Fatal("the workflow has no step Unpack")
+	}
+	dir := t.TempDir()
+	gh := "#!/bin/sh\ncp '" + m.out + "'/ralph_*.tar.gz '" + m.out + "'/checksums.txt .\n"
+	if err := write(filepath.Join(dir, "bin", "gh"), gh, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	step := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+	step.Dir, step.Env = dir, append(os.Environ(), "TAG=v1.2.3", "TARGET="+runtime.GOOS+"_"+runtime.GOARCH, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	if said, err := step.CombinedOutput(); err != nil || len(read(t, filepath.Join(dir, m.folder, "ralph"))) == 0 {
+		t.Errorf("%v %s", err, said)
 	}
 }
 
