@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -111,7 +112,8 @@ func run(ctx context.Context, o options, progress io.Writer) (err error) {
 	return nil
 }
 
-// replaceable refuses a folder with anything but an earlier release.
+// replaceable refuses a folder with anything but an earlier release, whose files are called after
+// ralph, as the file of its image is.
 func replaceable(out string) error {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -120,8 +122,17 @@ func replaceable(out string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(out, checksumFile)); err != nil {
-		return fmt.Errorf("%s has other files than those of a release: name another folder with -out", out)
+	checksums, other := false, ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == checksumFile:
+			checksums = true
+		case e.IsDir() != (name == "packaging") || !e.IsDir() && !strings.HasPrefix(name, "ralph"):
+			other = name
+		}
+	}
+	if other != "" || !checksums {
+		return fmt.Errorf("%s has other files than those of a release (%s): name another folder with -out", out, cmp.Or(other, "no "+checksumFile))
 	}
 	return nil
 }

@@ -101,11 +101,13 @@ func TestRelease(t *testing.T) {
 			t.Error(err)
 		}
 		other := t.TempDir()
-		if err := os.WriteFile(filepath.Join(other, "thesis.txt"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := replaceable(other); err == nil || !strings.Contains(err.Error(), "-out") {
-			t.Errorf("got %v", err)
+		for _, name := range []string{"ralph", "thesis.txt", checksumFile} { // with the checksums of a download it is no release either
+			if err := os.WriteFile(filepath.Join(other, name), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := replaceable(other); err == nil || !strings.Contains(err.Error(), "-out") {
+				t.Errorf("got %v", err)
+			}
 		}
 	})
 }
