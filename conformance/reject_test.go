@@ -95,6 +95,7 @@ func rejectCases(t *testing.T) []made {
 				return []byte(strings.Join(lines, ""))
 			})},
 		{name: "other-name", code: "opening", about: "A segment was renamed.", requirements: "J-18", files: renamed(whole, seg1, "000001-i0007", `"ordinal":1`, `"ordinal":1`)},
+		{name: "opening-no-number", code: "opening", about: "The iteration of an opening is not a number.", requirements: "J-18", files: edit(seg1, `"iteration":0`, `"iteration":false`)},
 		{name: "no-opening", code: "opening", about: "The first line of a segment does not open it.", requirements: "J-18", files: edit(seg1, `"segment.opened"`, `"segment.began"`)},
 		{name: "prev-name", code: "prev-name", about: "A segment names another one as the one before.", requirements: "J-19", files: edit(seg2, `"name":"000001-i0000`, `"name":"000001-i0009`)},
 		{name: "no-prev", code: "prev-name", about: "A segment does not name the one before.", requirements: "J-19", files: edit(seg2, `"prev":`, `"past":`)},

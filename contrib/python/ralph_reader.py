@@ -173,12 +173,12 @@ def read_segment(segment, last):
 def check_place(segment, event, offset):
     """J-18, J-21 to J-24: the code of what is wrong with an opening or a seal."""
     data = event.get("data") if isinstance(event.get("data"), dict) else {}
-    opened, was = (event["type"], data.get("ordinal"), data.get("iteration")), segment.sealed
+    opened, was = [event["type"], data.get("ordinal"), data.get("iteration")], segment.sealed
     segment.sealed = was or event["type"] == "segment.sealed"
     events, size, sha256 = data.get("events"), data.get("bytes"), data.get("sha256")
     return first_of({
         "after-seal": was,
-        "opening": segment.lines == 1 and opened != ("segment.opened", segment.ordinal, segment.iteration),
+        "opening": segment.lines == 1 and json.dumps(opened) != json.dumps(["segment.opened", segment.ordinal, segment.iteration]),
         "seal": segment.sealed and not (is_whole(events) and is_whole(size) and is_text(sha256)),
         "seal-counts": segment.sealed and (events, size) != (segment.lines - 1, offset),
         "seal-hash": segment.sealed and sha256 != segment.sha256.hexdigest(),
