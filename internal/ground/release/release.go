@@ -71,7 +71,7 @@ func Verify(program string, trusted ...*ecdsa.PublicKey) (Proof, error) {
 	}
 	// Package managers link programs into the folders of PATH.
 	if program, err = filepath.EvalSymlinks(program); err != nil {
-		return Proof{}, fmt.Errorf("find the program: %w", err)
+		return Proof{}, &Error{Err: fmt.Errorf("find the program: %w", err), NextStep: "name a program that is there"}
 	}
 	list, content, bundle, err := readList(filepath.Dir(program))
 	if err != nil {

@@ -110,6 +110,11 @@ func TestAlteredFilesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, public, "has no signature", false},
+		{"no program", func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, "bin", "ralph")); err != nil {
+				t.Fatal(err)
+			}
+		}, public, "find the program", false},
 		{"no list", func(t *testing.T, dir string) {
 			if err := os.Remove(list(dir)); err != nil {
 				t.Fatal(err)
