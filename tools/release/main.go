@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -112,8 +111,7 @@ func run(ctx context.Context, o options, progress io.Writer) (err error) {
 	return nil
 }
 
-// replaceable refuses a folder with anything but an earlier release, whose files are called after
-// ralph, as the file of its image is.
+// replaceable refuses a folder with anything but an earlier release, and perhaps its image.
 func replaceable(out string) error {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -122,17 +120,11 @@ func replaceable(out string) error {
 	if err != nil {
 		return err
 	}
-	checksums, other := false, ""
+	_, err = os.Stat(filepath.Join(out, checksumFile))
 	for _, e := range entries {
-		switch name := e.Name(); {
-		case name == checksumFile:
-			checksums = true
-		case e.IsDir() != (name == "packaging") || !e.IsDir() && !strings.HasPrefix(name, "ralph"):
-			other = name
+		if name := e.Name(); err != nil || e.IsDir() != (name == "packaging") || !e.IsDir() && name != checksumFile && !strings.HasPrefix(name, "ralph") {
+			return fmt.Errorf("%s has other files than those of a release, such as %s: name another folder with -out", out, name)
 		}
-	}
-	if other != "" || !checksums {
-		return fmt.Errorf("%s has other files than those of a release (%s): name another folder with -out", out, cmp.Or(other, "no "+checksumFile))
 	}
 	return nil
 }

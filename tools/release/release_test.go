@@ -144,7 +144,7 @@ func (m made) archiveProves(t *testing.T) {
 	}
 }
 
-// workflowUnpacks runs a step of the workflow as a runner does, with the release in place of GitHub.
+// workflowUnpacks runs a step of the workflow as a runner does, without GitHub.
 func (m made) workflowUnpacks(t *testing.T) {
 	_, rest, found := strings.Cut(string(read(t, "../../.github/workflows/release.yml")), "- name: Unpack\n        run: |\n")
 	script, _, ended := strings.Cut(rest, "\n      - name:")
