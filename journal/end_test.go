@@ -56,6 +56,34 @@ func TestFindEndSyncsSegment(t *testing.T) {
 	}
 }
 
+// What was written before the disk was full outlives a loss of power after the writer was closed:
+// what a person does then comes after it.
+func TestCloseSyncsAfterError(t *testing.T) {
+	for seed := range uint64(20) {
+		disk := newDisk(seed)
+		opt := options()
+		opt.FS = disk
+		w, _ := begin(t, "loop", opt)
+		add(t, w, notices(1, 5)...)
+		disk.Plan(simfs.Plan{FailWrite: 1, Err: syscall.ENOSPC})
+		if _, err := w.Append(notices(6, 3)); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+		if err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("Close: %v", err)
+		}
+		before, err := readDisk(disk)
+		if err != nil || len(before) < 6 {
+			t.Fatalf("%d events, %v", len(before), err)
+		}
+		after, err := readDisk(disk.Crash(simfs.PowerLostAnyOrder))
+		if err != nil || len(after) < len(before) {
+			t.Fatalf("seed %d: %d of %d events are left: %v", seed, len(after), len(before), err)
+		}
+		equal(t, "read", after[:len(before)], before)
+	}
+}
+
 // Only Recover cuts a torn line.
 func TestFindEndRejectsTornLine(t *testing.T) {
 	disk := newDisk(1)

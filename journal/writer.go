@@ -361,7 +361,8 @@ func (w *Writer) seal() (sum string, err error) {
 }
 
 // Close seals the segment, makes it durable and closes all files. After an error of the writer it
-// only closes the files and returns that error. Another call does nothing.
+// seals nothing, makes durable what was written before, as far as it can, and returns that error.
+// Another call does nothing.
 func (w *Writer) Close() error {
 	_, err := w.Finish()
 	return err
@@ -383,6 +384,8 @@ func (w *Writer) Finish() ([]event.Event, error) {
 			sealed = w.out
 		}
 		w.notifier.notify()
+	} else {
+		_ = w.file.Sync() // a full disk does not prevent it; the error before says what is wrong
 	}
 	w.stopSyncer()
 	w.retention.stop()
