@@ -27,6 +27,7 @@ type syncer struct {
 	since   time.Time // the oldest unsynced byte
 	next    time.Time // the oldest byte that a running sync does not reach
 	syncing bool
+	unsure  bool // a sync failed, and another one would say nothing about what it had to reach
 
 	turn   sync.Mutex // one sync at a time, and no change of file during one
 	hash   hash.Hash
@@ -121,11 +122,25 @@ func (s *syncer) sync() error {
 	defer s.mu.Unlock()
 	s.syncing = false
 	if err != nil {
+		s.unsure = true
 		return s.fail(fmt.Errorf("sync journal: %w", err))
 	}
 	s.dirty -= reached
 	s.since, s.next = s.next, time.Time{}
 	return s.failure()
+}
+
+// syncRest makes durable, as far as it can, what was written before a write failed: a full disk
+// does not prevent it. The error of that write is the writer's.
+func (s *syncer) syncRest() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.mu.Lock()
+	rest := !s.unsure && !s.since.IsZero()
+	s.mu.Unlock()
+	if rest {
+		_ = s.target.Sync()
+	}
 }
 
 // intact returns an error if another process removed the segment or cut it to less than the written

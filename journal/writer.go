@@ -385,7 +385,7 @@ func (w *Writer) Finish() ([]event.Event, error) {
 		}
 		w.notifier.notify()
 	} else {
-		_ = w.file.Sync() // a full disk does not prevent it; the error before says what is wrong
+		w.syncRest()
 	}
 	w.stopSyncer()
 	w.retention.stop()
