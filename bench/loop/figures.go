@@ -167,7 +167,7 @@ func share(part, all int) float64 {
 	return float64(part) / float64(all)
 }
 
-// A group is the trials of which a figure is made.
+// A group is the trials that a figure counts.
 type group []facts
 
 func (g group) where(keep func(facts) bool) group {

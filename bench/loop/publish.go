@@ -211,7 +211,7 @@ func listTrials(all group) string {
 	return b.String()
 }
 
-// complete leaves out blocks of which not all trials are there.
+// complete leaves out blocks that lack a trial.
 func complete(all group) group {
 	planned, played := map[int]int{}, map[int]int{}
 	for _, t := range design(tasks()) {

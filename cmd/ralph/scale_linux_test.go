@@ -232,7 +232,7 @@ func TestScaleLoops(t *testing.T) {
 	s.stopAll(names, pids)
 }
 
-// loopDir is the folder of one of the loops, each of which has a project of its own.
+// loopDir is the folder of a loop. Each loop has a project of its own.
 func (s *scaled) loopDir(name string) string {
 	return filepath.Join(s.project, name, cli.RalphFolder, name)
 }

@@ -28,7 +28,7 @@ func TestBudgets(t *testing.T) {
 	lines := linesOfPackages(t)
 	layerLines := map[string]int{}
 	for name, n := range lines {
-		if top, _, _ := strings.Cut(name, "/"); top == "pool" || top == "bench" { // modules of which the program ralph links nothing
+		if top, _, _ := strings.Cut(name, "/"); top == "pool" || top == "bench" { // ralph links nothing of these modules
 			layerLines["module "+top] += n
 			continue
 		}

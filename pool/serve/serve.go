@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -203,13 +204,19 @@ func (s *Server) startOver(secrets secrets) error {
 	folder, lost := os.DirFS(s.dir), secrets.Made
 	left := server.JetStreamStoreDir + "/*/streams/KV_" + nats.DefaultBucket
 	unfinished, err := fs.Glob(folder, left)
-	blocks, err2 := fs.Glob(folder, left+"/msgs/*.blk")
-	if err = errors.Join(err, err2); err != nil {
-		return err
+	for _, name := range unfinished {
+		// What cannot be read may have messages.
+		err = errors.Join(err, fs.WalkDir(folder, name, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || path.Ext(file) != ".blk" {
+				return err
+			}
+			info, err := d.Info()
+			lost = lost || err == nil && info.Size() > 0
+			return err
+		}))
 	}
-	for _, block := range blocks {
-		info, err := fs.Stat(folder, block)
-		lost = lost || err != nil || info.Size() > 0
+	if err != nil {
+		return fmt.Errorf("look for what a start that was cut off has left: %w", err)
 	}
 	if lost {
 		return fmt.Errorf("the folder %s has lost what the pool had stored, which is not taken for a new pool: restore %s, or name a new folder with --dir, let "+

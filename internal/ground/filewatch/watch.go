@@ -25,9 +25,8 @@ type Watch struct {
 // waiting is how many events the goroutine may be ahead of Wait, so that one wake-up gets them all.
 const waiting = 64
 
-// New begins to watch the paths until Close. A link is an error. Paths that are watched together
-// share one of the inotify instances of a user, of which Linux often allows only 128. Without a
-// path it finds out whether there is one.
+// New begins to watch the paths until Close. A link is an error. The paths share one inotify
+// instance: Linux often allows a user only 128. Without a path it finds out whether one is left.
 func New(paths ...string) (*Watch, error) {
 	watch, err := fsnotify.NewBufferedWatcher(waiting)
 	switch {
