@@ -40,6 +40,7 @@ func BenchmarkIdle(b *testing.B) {
 			b.ReportMetric(100*used.cpu.Seconds()/watched.Seconds(), name+"-%core")
 			b.ReportMetric(float64(used.wakes)/watched.Minutes(), name+"-wakes/min")
 			b.ReportMetric(used.resident, name+"-MB")
+			b.ReportMetric(used.own, name+"-own-MB")
 		}
 	}
 	b.ReportMetric(0, "ns/op")
@@ -50,10 +51,11 @@ type spent struct {
 	cpu      time.Duration
 	wakes    int
 	resident float64 // MB, now
+	own      float64 // MB of it that no other process shares: all but pages of the program's file
 }
 
 func (u spent) since(before spent) spent {
-	return spent{u.cpu - before.cpu, u.wakes - before.wakes, u.resident}
+	return spent{u.cpu - before.cpu, u.wakes - before.wakes, u.resident, u.own}
 }
 
 // spentBy reads /proc. It takes a thread's time from schedstat, in nanoseconds: one tick of utime
@@ -73,7 +75,8 @@ func spentBy(b testing.TB, pid int) (u spent) {
 		u.cpu += time.Duration(ns)
 		u.wakes += int(statusField(b, read(b, filepath.Join(thread, "status")), "voluntary_ctxt_switches"))
 	}
-	u.resident = statusField(b, read(b, fmt.Sprintf("/proc/%d/status", pid)), "VmRSS") / 1024
+	status := read(b, fmt.Sprintf("/proc/%d/status", pid))
+	u.resident, u.own = statusField(b, status, "VmRSS")/1024, statusField(b, status, "RssAnon")/1024
 	return u
 }
 
