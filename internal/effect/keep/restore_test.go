@@ -49,6 +49,19 @@ func TestInterruptedRestoreGoesOn(t *testing.T) {
 	}
 }
 
+// TestRestoreLongNames puts files back whose names have all the bytes that a file system allows.
+func TestRestoreLongNames(t *testing.T) {
+	w := busy(t)
+	w.Write(strings.Repeat("a", 255), "long")
+	w.Write("src/"+strings.Repeat("ä", 127), "long")
+	commit, files := w.keepIteration(1, 5), w.files()
+	w.Write(strings.Repeat("a", 255), "changed")
+	w.Write("src/"+strings.Repeat("ä", 127), "changed")
+	_, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
+	must(t, err)
+	same(t, "put back", w.files(), files)
+}
+
 // TestRestoreFile puts one file back, or removes one that was made. All others stay as they are,
 // and the ref that it names has what was there.
 func TestRestoreFile(t *testing.T) {
