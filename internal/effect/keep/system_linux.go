@@ -1,0 +1,33 @@
+package keep
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// changeTime returns when a file, its name or its permissions were changed last. No program can set
+// that time.
+func changeTime(info fs.FileInfo) time.Time {
+	if about, ok := info.Sys().(*syscall.Stat_t); ok {
+		return time.Unix(about.Ctim.Unix())
+	}
+	return info.ModTime()
+}
+
+// syncDisk makes durable what was written to the file system of a folder, by any process: git does
+// not sync what it keeps.
+func syncDisk(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Syncfs(int(f.Fd())); err != nil {
+		return &os.PathError{Op: "syncfs", Path: dir, Err: err}
+	}
+	return nil
+}
