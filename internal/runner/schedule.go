@@ -218,9 +218,13 @@ func (o *observer) spent(windows []event.Window) (spent []event.Spent) {
 	if len(windows) == 0 {
 		return nil
 	}
-	all, account, now := spendings(r.Home), accountID(r.Settings.AllAgents()[0], r.Env), r.clock()
+	all, err := spendings(r.Home)
+	if err != nil {
+		r.warn(err)
+	}
+	account, now := accountID(r.Settings.AllAgents()[0], r.Env), r.clock()
 	for _, w := range windows {
-		usd, since := spentSince(all, account, now.Add(-w.Span.Std()))
+		usd, since := spentWithin(w.Span.Std(), all, account, now)
 		spent = append(spent, event.Spent{Window: w.Name, USD: usd, Since: since})
 	}
 	return spent
