@@ -89,7 +89,7 @@ type runner struct {
 	inputs      chan loop.Input // the driver's
 	executor    *executor.Executor
 	lock        *registration.Lock
-	lockLost    sync.Once          // reports the loss of the lock's file
+	lockLost    sync.Once // reports the loss of the lock's file
 	tree        *workTree
 	driverDone  chan struct{}      // closed when the driver has returned
 	inboxReads  chan chan struct{} // requests to read the inbox; closed when that is done

@@ -223,8 +223,8 @@ func (o *observer) read(when *event.When) event.ScheduleObserved {
 	return seen
 }
 
-// takeTree takes the work tree: the loop that had to end first has. Another one may be at work in it,
-// such as one that came after the same loop; then that one has to end first.
+// takeTree takes the work tree: the loop that had to end first has. Another one may be at work in
+// it, such as one that came after the same loop; then that one has to end first.
 func (o *observer) takeTree(seen *event.ScheduleObserved) {
 	r := o.runner
 	err := r.tree.take(r.Home, r.Tree, r.Settings.AllowSharedWorktree)

@@ -66,8 +66,8 @@ func TestAccountsAreObserved(t *testing.T) {
 	}
 }
 
-// A line that a full disk cut off costs no other one, and a file that cannot be read is not emptied.
-// A clock that was far ahead holds no loop for years.
+// A line that a full disk cut off costs no other one, and a file that cannot be read is not
+// emptied. A clock that was far ahead holds no loop for years.
 func TestSpendingIsNotLost(t *testing.T) {
 	home, now := t.TempDir(), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	check := func(want float64) {

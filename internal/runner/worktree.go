@@ -100,8 +100,8 @@ func sharedTree(home, tree string) error {
 // ComesAfter reports whether a loop waits for another one before it begins.
 func ComesAfter(when *event.When) bool { return when != nil && when.After != "" }
 
-// workTree is the lock on the work tree of a loop. A loop that comes after another one takes it when
-// its turn has come: the other one may work in the same files, and so may others meanwhile.
+// workTree is the lock on the work tree of a loop. A loop that comes after another one takes it
+// when its turn has come: the other one may work in the same files, and so may others meanwhile.
 type workTree struct {
 	mu   sync.Mutex
 	lock *registration.TreeLock

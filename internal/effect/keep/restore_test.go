@@ -62,8 +62,8 @@ func TestRestoreLongNames(t *testing.T) {
 	same(t, "put back", w.files(), files)
 }
 
-// What was found is durable before a file of it is replaced: git does not sync it. Where that fails,
-// all files stay.
+// What was found is durable before a file of it is replaced: git does not sync it. Where that
+// fails, all files stay.
 func TestRestoreSyncsFirst(t *testing.T) {
 	w := busy(t)
 	commit, files := w.keepIteration(1, 5), w.files()

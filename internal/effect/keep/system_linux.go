@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -21,13 +22,12 @@ func changeTime(info fs.FileInfo) time.Time {
 // syncDisk makes durable what was written to the file system of a folder, by any process: git does
 // not sync what it keeps.
 func syncDisk(dir string) error {
-	f, err := os.Open(dir)
+	fd, err := unix.Open(dir, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		err = errors.Join(unix.Syncfs(fd), unix.Close(fd))
+	}
 	if err != nil {
-		return err
+		err = &os.PathError{Op: "syncfs", Path: dir, Err: err}
 	}
-	defer f.Close()
-	if err := unix.Syncfs(int(f.Fd())); err != nil {
-		return &os.PathError{Op: "syncfs", Path: dir, Err: err}
-	}
-	return nil
+	return err
 }

@@ -176,10 +176,10 @@ func (p *Plan) check(e *cli.Env) []preflight.Finding {
 	found = append(found, preflight.Refused("quota", checkQuotaKnown(p.when, settings))...)
 	when := p.when
 	if p.Resume {
-		when = p.before.State.Lifecycle.When
+		when = p.before.State.When
 	}
-	if p.Worktree == nil || p.worktree != nil {
-		found = append(found, preflight.Refused("work tree", checkWorkTree(e, p.Name, p.Dir, p.tree(e), settings.AllowSharedWorktree || runner.ComesAfter(when)))...)
+	if share := settings.AllowSharedWorktree || runner.ComesAfter(when); p.Worktree == nil || p.worktree != nil {
+		found = append(found, preflight.Refused("work tree", checkWorkTree(e, p.Name, p.Dir, p.tree(e), share))...)
 	}
 	return found
 }
