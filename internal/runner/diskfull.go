@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/executor"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -24,12 +27,24 @@ import (
 // reserveFile occupies that space in the loop's folder while the runner lives.
 const reserveFile = loopfolder.Reserve
 
-// reserveSize is enough for a segment with its checkpoint, the projections and runner.log.
-const reserveSize = 256 << 10
+// reserveSize is enough for a segment with its checkpoint, the projections and runner.log, and
+// spareFiles are enough for their names.
+const (
+	reserveSize = 256 << 10
+	spareFiles  = 4
+)
 
 // reserve writes reserveFile, unless an earlier runner left it.
 func (r *runner) reserve() error {
-	path := filepath.Join(r.Dir, reserveFile)
+	path, spare := filepath.Join(r.Dir, reserveFile), filepath.Join(r.Dir, loopfolder.Spare)
+	if err := os.MkdirAll(spare, 0o700); err != nil {
+		return fmt.Errorf("reserve files for the end: %w", err)
+	}
+	for n := range spareFiles {
+		if err := os.WriteFile(filepath.Join(spare, strconv.Itoa(n)), nil, 0o600); err != nil {
+			return fmt.Errorf("reserve files for the end: %w", err)
+		}
+	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == reserveSize {
 		return nil
 	}
@@ -50,14 +65,17 @@ func (r *runner) reserve() error {
 	return nil
 }
 
-// release removes reserveFile. If that fails, only this loop is short of the space.
-func (r *runner) release() { _ = os.Remove(filepath.Join(r.Dir, reserveFile)) }
+// release removes what reserve has made. If that fails, only this loop is short of the space.
+func (r *runner) release() {
+	_ = os.Remove(filepath.Join(r.Dir, reserveFile))
+	_ = os.RemoveAll(filepath.Join(r.Dir, loopfolder.Spare))
+}
 
-// diskFull reports whether a write failed because the disk is full. After a failed sync it is
-// unknown what is on the disk, so nothing more is recorded.
+// diskFull reports whether a write failed because the disk is full, or has room for no more files.
+// After a failed sync it is unknown what is on the disk, so nothing more is recorded.
 func diskFull(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
-	if !ok || path.Op != "write" {
+	if !ok || path.Op != "write" && path.Op != "openat" && path.Op != "mkdirat" {
 		return false
 	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
@@ -87,6 +105,9 @@ func (r *runner) recordDiskFull(failure error, left []event.Draft) (*loopstate.S
 	if err == nil {
 		err = engine.Step(append(faultInput("the journal", failure).Drafts, left...))
 	}
+	if do, ok := underWay[engine.State().Phase]; ok && err == nil { // the executor has ended, and no line says how
+		err = engine.Step([]event.Draft{event.Encode(executor.Failure(do, failure), "loop")})
+	}
 	if err = errors.Join(err, finish(writer, engine)); err != nil {
 		return nil, err
 	}
@@ -94,6 +115,12 @@ func (r *runner) recordDiskFull(failure error, left []event.Draft) (*loopstate.S
 		return nil, errors.New("the loop's end waits for an agent whose exit is unknown")
 	}
 	return engine.State(), nil
+}
+
+// underWay is what the executor does in a phase.
+var underWay = map[policy.Phase]event.Effect{
+	policy.Beginning: event.DoBegin, policy.Starting: event.DoStart, policy.Checking: event.DoCheck, policy.VerifyingDone: event.DoCheck,
+	policy.Committing: event.DoCommit, policy.Proving: event.DoProve,
 }
 
 // finish closes the journal and folds its last event, the seal of the segment, so that state.json

@@ -228,6 +228,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	}
 	if r.lock.Check() == nil { // else the folder may belong to another runner now
 		r.removeDropped()
+		_ = r.writeMissingIterations(state) // for which there was no room
 		r.project.State(state)
 	}
 	if projected := r.project.Close(); projected != nil && err == nil {
