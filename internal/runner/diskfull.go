@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/core/loop"
@@ -27,23 +26,21 @@ import (
 // reserveFile occupies that space in the loop's folder while the runner lives.
 const reserveFile = loopfolder.Reserve
 
-// reserveSize is enough for a segment with its checkpoint, the projections and runner.log, and
-// spareFiles are enough for their names.
+// reserveSize is enough for a segment with its checkpoint, the projections and runner.log. In place
+// of the folders there may be as many files.
 const (
-	reserveSize = 256 << 10
-	spareFiles  = 4
+	reserveSize  = 256 << 10
+	spareFolders = loopfolder.Spare + "/1/2/3/4"
 )
 
 // reserve writes reserveFile, unless an earlier runner left it.
 func (r *runner) reserve() error {
 	path, spare := filepath.Join(r.Dir, reserveFile), filepath.Join(r.Dir, loopfolder.Spare)
-	if err := os.MkdirAll(spare, 0o700); err != nil {
-		return fmt.Errorf("reserve files for the end: %w", err)
+	if info, err := os.Lstat(spare); err == nil && !info.IsDir() {
+		_ = os.Remove(spare) // an agent's: MkdirAll would follow a link
 	}
-	for n := range spareFiles {
-		if err := os.WriteFile(filepath.Join(spare, strconv.Itoa(n)), nil, 0o600); err != nil {
-			return fmt.Errorf("reserve files for the end: %w", err)
-		}
+	if err := os.MkdirAll(filepath.Join(r.Dir, spareFolders), 0o700); err != nil {
+		return fmt.Errorf("reserve files for the end: %w", err)
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == reserveSize {
 		return nil
@@ -68,7 +65,9 @@ func (r *runner) reserve() error {
 // release removes what reserve has made. If that fails, only this loop is short of the space.
 func (r *runner) release() {
 	_ = os.Remove(filepath.Join(r.Dir, reserveFile))
-	_ = os.RemoveAll(filepath.Join(r.Dir, loopfolder.Spare))
+	for path := spareFolders; path != "."; path = filepath.Dir(path) {
+		_ = os.Remove(filepath.Join(r.Dir, path))
+	}
 }
 
 // diskFull reports whether a write failed because the disk is full, or has room for no more files.
