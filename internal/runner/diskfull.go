@@ -70,14 +70,16 @@ func (r *runner) release() {
 	}
 }
 
-// diskFull reports whether a write failed because the disk is full, or has room for no more files.
-// After a failed sync it is unknown what is on the disk, so nothing more is recorded.
+// diskFull reports whether a write failed because the disk is full, has room for no more files, or
+// too many are open, as when an agent runs. After a failed sync it is unknown what is on the disk,
+// so nothing more is recorded.
 func diskFull(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
 	if !ok || path.Op != "write" && path.Op != "openat" && path.Op != "mkdirat" {
 		return false
 	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+	return slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EMFILE, syscall.ENFILE},
+		func(full error) bool { return errors.Is(err, full) })
 }
 
 // recordDiskFull records in a new segment that the loop ended, and why. left are the drafts of the
