@@ -2,7 +2,6 @@ package runner
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,13 +66,13 @@ func (r *runner) appendCompletion(ended event.LoopEnded) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.Project, path)
 	}
-	f, err := safefile.OpenLinked(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return fmt.Errorf("append to completion.appendTo: %w", err)
-	}
 	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s", r.clock().UTC().Format(time.RFC3339), mark, r.Name,
 		ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Explained()), " "))
-	if err = errors.Join(safefile.AppendLine(f, []byte(line)), f.Close()); err != nil {
+	f, err := safefile.OpenLinked(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
+	if err == nil {
+		err = safefile.AppendLine(f, []byte(line))
+	}
+	if err != nil {
 		return fmt.Errorf("append to completion.appendTo: %w", err)
 	}
 	return nil

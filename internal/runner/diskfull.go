@@ -36,9 +36,7 @@ const (
 // reserve writes reserveFile, unless an earlier runner left it.
 func (r *runner) reserve() error {
 	path, spare := filepath.Join(r.Dir, reserveFile), filepath.Join(r.Dir, loopfolder.Spare)
-	if info, err := os.Lstat(spare); err == nil && !info.IsDir() {
-		_ = os.Remove(spare) // an agent's: MkdirAll would follow a link
-	}
+	_ = os.Remove(spare) // an agent's link, which MkdirAll would follow
 	if err := os.MkdirAll(filepath.Join(r.Dir, spareFolders), 0o700); err != nil {
 		return fmt.Errorf("reserve files for the end: %w", err)
 	}
@@ -70,16 +68,14 @@ func (r *runner) release() {
 	}
 }
 
-// diskFull reports whether a write failed because the disk is full, has room for no more files, or
-// too many are open, as when an agent runs. After a failed sync it is unknown what is on the disk,
-// so nothing more is recorded.
+// diskFull reports whether a write failed because the disk is full, or has room for no more files.
+// After a failed sync it is unknown what is on the disk, so nothing more is recorded.
 func diskFull(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
 	if !ok || path.Op != "write" && path.Op != "openat" && path.Op != "mkdirat" {
 		return false
 	}
-	return slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EMFILE, syscall.ENFILE},
-		func(full error) bool { return errors.Is(err, full) })
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // recordDiskFull records in a new segment that the loop ended, and why. left are the drafts of the

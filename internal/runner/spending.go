@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,17 +39,16 @@ func recordSpending(home string, s spending) error {
 		return err
 	}
 	f, err := safefile.OpenFile(spendingFile(home), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		err = safefile.AppendLine(f, line)
+	}
 	if err != nil {
 		return fmt.Errorf("keep what the iteration cost: %w", err)
 	}
-	err = safefile.AppendLine(f, line)
-	if info, failed := f.Stat(); err == nil && failed == nil && info.Size() > spendingTrim {
+	if info, err := os.Lstat(spendingFile(home)); err == nil && info.Size() > spendingTrim {
 		trimSpending(home, s.At.Add(-spendingKept))
 	}
-	if err = cmp.Or(err, f.Close()); err != nil {
-		err = fmt.Errorf("keep what the iteration cost: %w", err)
-	}
-	return err
+	return nil
 }
 
 // trimSpending leaves out what is old. A line that another loop adds meanwhile may be lost, which
@@ -79,10 +77,8 @@ func spendings(home string) (all []spending, err error) {
 	var text []byte
 	if err == nil {
 		defer f.Close()
-		var info fs.FileInfo
-		if info, err = f.Stat(); err == nil {
-			text, err = io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxSpending), maxSpending))
-		}
+		_, _ = f.Seek(-maxSpending, io.SeekEnd) // a smaller file is read from its beginning
+		text, err = io.ReadAll(f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what the loops spent: %w", err)

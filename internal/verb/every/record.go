@@ -51,7 +51,7 @@ func add(home, name string, r Record) error {
 	}
 	f, err := safefile.OpenFile(recordFile(home, name), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		err = errors.Join(safefile.AppendLine(f, line), f.Close())
+		err = safefile.AppendLine(f, line)
 	}
 	if err != nil {
 		return fmt.Errorf("record the run: %w", err)
