@@ -135,7 +135,11 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		when = state.Lifecycle.When
 	}
 	tree := &workTree{}
-	defer tree.release()
+	defer func() {
+		if tree.lock != nil {
+			_ = tree.lock.Release() // as above
+		}
+	}()
 	if !ComesAfter(when) {
 		if err := tree.take(cfg.Home, cfg.Tree, cfg.Settings.AllowSharedWorktree); err != nil {
 			return event.LoopEnded{}, err

@@ -117,11 +117,3 @@ func (w *workTree) take(home, project string, share bool) (err error) {
 	}
 	return err
 }
-
-func (w *workTree) release() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.lock != nil {
-		_ = w.lock.Release() // the end of the process releases it too
-	}
-}
