@@ -209,7 +209,7 @@ func (r *runner) fetchCommands() error {
 	}
 	defer listed.Close()
 	entries, err := listed.ReadDir(inbox.PassLimit)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	for _, entry := range entries {
