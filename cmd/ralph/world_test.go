@@ -305,6 +305,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("runner.log: %v\n%s", err, log)
 			}
 			p.fine("journal", "verify", "one")
+			p.fine("replay", "one", "--verify")
 			p.fine("journal", "rebuild", "--check", "one")
 			onDisk, err := os.ReadFile(filepath.Join(p.loop("one"), loopstate.StateFile))
 			p.must(err)
