@@ -11,11 +11,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 )
 
-// smallFileSystem puts .ralph on a file system of 2 MB.
+// smallFileSystem puts .ralph on a file system of 2 MB and 400 files.
 func smallFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
 	at := filepath.Join(p.dir, cli.RalphFolder)
 	p.must(exec.Command("mkdir", at).Run())
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=2m"); err != nil {
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=2m,nr_inodes=400"); err != nil {
 		t.Skipf("this user may not mount a file system (the limit on files is tried in any case): %v", err)
 	}
 	t.Cleanup(func() {
@@ -24,7 +24,7 @@ func smallFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, r
 			t.Error(err)
 		}
 	})
-	return p.command, func() { p.must(syscall.Mount("tmpfs", at, "tmpfs", syscall.MS_REMOUNT, "size=64m")) }
+	return p.command, func() { p.must(syscall.Mount("tmpfs", at, "tmpfs", syscall.MS_REMOUNT, "size=64m,nr_inodes=4000")) }
 }
 
 // Where a user's inotify instances are used up, a start says so and names the limit. The loop

@@ -247,6 +247,13 @@ func (p *place) asNobody() {
 	p.must(os.Chown(p.dir, int(nobody), int(nobody)))
 }
 
+// What an agent does until the disk is full.
+const (
+	printsMuch = "yes 'more and more and more and more and more and more and more'\n"
+	makesFiles = "n=0; while touch $RALPH_LOOP_DIR/from-agent/.drop-$n; do n=$((n+1)); done\n"
+	fillsOnce  = "cd $RALPH_LOOP_DIR\ntest -e fill && exit\nhead -c 4000000 /dev/zero > fill\nhead -c 9000 /dev/zero | tr '\\0' x\nexit 1\n"
+)
+
 // A full disk ends the loop and its agent with a clear message, and nothing that was shown is lost.
 // Once there is room, the loop goes on.
 func TestFullDisk(t *testing.T) {
@@ -254,19 +261,24 @@ func TestFullDisk(t *testing.T) {
 	for _, way := range []struct {
 		name  string
 		small func(*testing.T, *place) (start func(args ...string) *exec.Cmd, room func())
+		does  string // the agent
+		guard string // the guardrails
 		says  string
+		first string // what failed
 	}{
-		{"a file system without room", smallFileSystem, "no space left on device"},
-		{"a limit on the size of a file", smallFiles, "file too large"},
+		{"a file system without room", smallFileSystem, printsMuch, "[]", "no space left on device", "append to the journal"},
+		{"a limit on the size of a file", smallFiles, printsMuch, "[]", "file too large", "append to the journal"},
+		{"a file system that may have no more files", smallFileSystem, makesFiles, "[]", "no space left on device", "begin the next segment"},
+		{"a guardrail without room", smallFileSystem, "echo done\n", `[{"command":"./fill.sh"}]`, "no space left on device", "append to the journal"},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			start, room := way.small(t, p)
-			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho $$ > $RALPH_HOME/pid\n"+
-				"sleep 300 & yes 'more and more and more and more and more and more and more'\n")
+			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho $$ > $RALPH_HOME/pid\nsleep 300 & "+way.does)
 			var errs strings.Builder
-			begin := start("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
+			p.script("fill.sh", fillsOnce)
+			begin := start("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text", "--guardrails", way.guard)
 			begin.Stderr = &errs
 			if err := begin.Run(); err != nil {
 				t.Fatalf("start: %v\n%s", err, errs.String())
@@ -289,10 +301,11 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("status (%d) does not say why and what next:\n%s%s", code, stdout, stderr)
 			}
 			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))
-			if err != nil || strings.Count(string(log), "ralph: error: ") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
+			if err != nil || strings.Count(string(log), "ralph: error: ") != 1 || !strings.HasPrefix(string(log), "ralph: error: "+way.first+": ") {
 				t.Errorf("runner.log: %v\n%s", err, log)
 			}
 			p.fine("journal", "verify", "one")
+			p.fine("replay", "one", "--verify")
 			p.fine("journal", "rebuild", "--check", "one")
 			onDisk, err := os.ReadFile(filepath.Join(p.loop("one"), loopstate.StateFile))
 			p.must(err)

@@ -66,15 +66,11 @@ func (r *runner) appendCompletion(ended event.LoopEnded) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.Project, path)
 	}
-	f, err := safefile.OpenLinked(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return fmt.Errorf("append to completion.appendTo: %w", err)
-	}
-	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), mark, r.Name,
+	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s", r.clock().UTC().Format(time.RFC3339), mark, r.Name,
 		ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Explained()), " "))
-	_, err = f.WriteString(line)
-	if closed := f.Close(); err == nil {
-		err = closed
+	f, err := safefile.OpenLinked(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
+	if err == nil {
+		err = safefile.AppendLine(f, []byte(line))
 	}
 	if err != nil {
 		return fmt.Errorf("append to completion.appendTo: %w", err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/effect/executor"
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -24,12 +26,20 @@ import (
 // reserveFile occupies that space in the loop's folder while the runner lives.
 const reserveFile = loopfolder.Reserve
 
-// reserveSize is enough for a segment with its checkpoint, the projections and runner.log.
-const reserveSize = 256 << 10
+// reserveSize is enough for a segment with its checkpoint, the projections and runner.log. In place
+// of the folders there may be as many files.
+const (
+	reserveSize  = 256 << 10
+	spareFolders = loopfolder.Spare + "/1/2/3/4"
+)
 
 // reserve writes reserveFile, unless an earlier runner left it.
 func (r *runner) reserve() error {
-	path := filepath.Join(r.Dir, reserveFile)
+	path, spare := filepath.Join(r.Dir, reserveFile), filepath.Join(r.Dir, loopfolder.Spare)
+	_ = os.Remove(spare) // an agent's link, which MkdirAll would follow
+	if err := os.MkdirAll(filepath.Join(r.Dir, spareFolders), 0o700); err != nil {
+		return fmt.Errorf("reserve files for the end: %w", err)
+	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == reserveSize {
 		return nil
 	}
@@ -50,14 +60,19 @@ func (r *runner) reserve() error {
 	return nil
 }
 
-// release removes reserveFile. If that fails, only this loop is short of the space.
-func (r *runner) release() { _ = os.Remove(filepath.Join(r.Dir, reserveFile)) }
+// release removes what reserve has made. If that fails, only this loop is short of the space.
+func (r *runner) release() {
+	_ = os.Remove(filepath.Join(r.Dir, reserveFile))
+	for path := spareFolders; path != "."; path = filepath.Dir(path) {
+		_ = os.Remove(filepath.Join(r.Dir, path))
+	}
+}
 
-// diskFull reports whether a write failed because the disk is full. After a failed sync it is
-// unknown what is on the disk, so nothing more is recorded.
+// diskFull reports whether a write failed because the disk is full, or has room for no more files.
+// After a failed sync it is unknown what is on the disk, so nothing more is recorded.
 func diskFull(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
-	if !ok || path.Op != "write" {
+	if !ok || path.Op != "write" && path.Op != "openat" && path.Op != "mkdirat" {
 		return false
 	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
@@ -87,6 +102,9 @@ func (r *runner) recordDiskFull(failure error, left []event.Draft) (*loopstate.S
 	if err == nil {
 		err = engine.Step(append(faultInput("the journal", failure).Drafts, left...))
 	}
+	if do, ok := underWay[engine.State().Phase]; ok && err == nil { // the executor has ended, and no line says how
+		err = engine.Step([]event.Draft{event.Encode(executor.Failure(do, failure), "loop")})
+	}
 	if err = errors.Join(err, finish(writer, engine)); err != nil {
 		return nil, err
 	}
@@ -94,6 +112,12 @@ func (r *runner) recordDiskFull(failure error, left []event.Draft) (*loopstate.S
 		return nil, errors.New("the loop's end waits for an agent whose exit is unknown")
 	}
 	return engine.State(), nil
+}
+
+// underWay is what the executor does in a phase.
+var underWay = map[policy.Phase]event.Effect{
+	policy.Beginning: event.DoBegin, policy.Starting: event.DoStart, policy.Checking: event.DoCheck, policy.VerifyingDone: event.DoCheck,
+	policy.Committing: event.DoCommit, policy.Proving: event.DoProve,
 }
 
 // finish closes the journal and folds its last event, the seal of the segment, so that state.json

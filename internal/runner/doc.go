@@ -27,10 +27,11 @@
 // # Guarantees
 //
 // Two runners never share a loop: the second gets a *registration.HeldError. Two loops do not share
-// a work tree unless the second allows it: it gets a *SharedTreeError. Processes that an earlier
-// runner's agent left are terminated before an agent is started. A command's file is removed only
-// after its receipt is durable. Run returns when the agent's process tree has ended and the journal
-// is sealed, or when the journal can no longer be written; no goroutine of it is left then.
+// a work tree unless the second allows it: it gets a *SharedTreeError, or waits if it comes after
+// another loop. Processes that an earlier runner's agent left are terminated before an agent is
+// started. A command's file is removed only after its receipt is durable. Run returns when the
+// agent's process tree has ended and the journal is sealed, or when the journal can no longer be
+// written; no goroutine of it is left then.
 //
 // A loop that an agent starts does not outlive the iteration that started it: its runner gets TERM
 // when the iteration ends, and is killed if its own agent does not exit in time. agent.exited

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
+	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/core/loop"
@@ -19,7 +21,7 @@ func (r *runner) readInbox(ctx context.Context, box *inbox.Box) {
 	wake := box.Watch(ctx)
 	var asked chan struct{}
 	for {
-		items, err := box.Pending()
+		items, err := patiently(ctx, box.Pending)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				gone := &executor.VanishedError{Part: "the inbox", Err: err}
@@ -46,6 +48,26 @@ func (r *runner) readInbox(ctx context.Context, box *inbox.Box) {
 			return
 		case <-wake:
 		case asked = <-r.inboxReads:
+		}
+	}
+}
+
+// shortageTries is how often the inbox is read in a shortage, a second apart.
+const shortageTries = 60
+
+// patiently reads the inbox. Where descriptors or memory are short it tries again: another program
+// may be the cause, and the loop works.
+func patiently(ctx context.Context, pending func() ([]inbox.Item, error)) ([]inbox.Item, error) {
+	for try := 1; ; try++ {
+		items, err := pending()
+		short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+		if !short || try == shortageTries {
+			return items, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(time.Second):
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -208,15 +209,21 @@ func (r *runner) fetchCommands() error {
 	}
 	defer listed.Close()
 	entries, err := listed.ReadDir(inbox.PassLimit)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
 	for _, entry := range entries {
 		if !commandName().MatchString(entry.Name()) {
 			continue
 		}
 		content, failed := safefile.ReadIn(from, entry.Name(), inbox.MaxSize)
+		_, unfit := errors.AsType[*safefile.Error](failed)
 		if failed == nil {
 			failed = safefile.WriteFile(filepath.Join(r.Dir, inbox.AgentFolder, entry.Name()), content, 0o600)
 		}
-		err = errors.Join(failed, from.Remove(entry.Name()))
+		if err = errors.Join(err, failed); failed == nil || unfit { // else it is the only copy
+			err = errors.Join(err, from.Remove(entry.Name()))
+		}
 	}
 	return err
 }

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,5 +79,31 @@ func TestExchangeWithMachine(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(other, inbox.AgentFolder, id)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A command stays with the agent until the loop has it: the disk may be full.
+func TestUnwrittenCommandStays(t *testing.T) {
+	const id = "01M8BNGX9EWD5NWXM83V7K72KS.json"
+	r := &runner{exchange: &exchange{}, sandbox: &sandbox.Box{Policy: sandbox.Policy{Mode: sandbox.DockerSandbox, Machine: t.TempDir(), Loop: "fix"}}}
+	r.Dir = t.TempDir()
+	there, here := filepath.Join(r.sandbox.LoopDir(), inbox.AgentFolder, id), filepath.Join(r.Dir, inbox.AgentFolder, id)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(there), 0o700), os.WriteFile(there, []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.fetchCommands(); err == nil {
+		t.Error("it was written into a folder that is missing")
+	}
+	if err := os.Mkdir(filepath.Dir(here), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time nothing is there
+		if err := r.fetchCommands(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := os.Lstat(there)
+	if text, failed := os.ReadFile(here); string(text) != "{}" || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the loop has %q, %v; the agent %v", text, failed, err)
 	}
 }

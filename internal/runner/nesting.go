@@ -50,7 +50,7 @@ func (n *nesting) parent() string {
 	return n.outer[0].ID
 }
 
-// release lets other loops of the same root start, once this one is in the registry.
+// release lets other loops of the same root start, once the registry and the journal have this one.
 func (n *nesting) release() {
 	if n.lock != nil {
 		_ = n.lock.Release() // the end of the process releases it too

@@ -80,7 +80,6 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if err := r.openSandbox(ctx); err != nil {
 		return nil, err
 	}
-	r.nested.release()
 	LetOutlive(r.Home, r.id, r.Settings)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
@@ -97,6 +96,7 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if err := r.begin(&state, rules, resumed); err != nil {
 		return nil, err
 	}
+	r.nested.release() // the next one reads in the journal what this one may spend
 	return inbox.Open(r.Dir)
 }
 

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,9 +11,13 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // begun runs a loop of one iteration, whose agent leaves a file, and reports whether it did.
@@ -48,6 +53,43 @@ func TestAgentWaitsForRegistryEntry(t *testing.T) {
 	}
 	if started, err := begun(t, t.TempDir(), t.TempDir()); !started {
 		t.Fatalf("with a registry the agent is not started: %v", err)
+	}
+}
+
+// A nested loop begins once the one before it has recorded what it may spend.
+func TestNestedStartsWaitForBudget(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	if started, err := begun(t, home, project); !started {
+		t.Fatal(err)
+	}
+	root, dir := filepath.Join(project, ".ralph", "demo"), filepath.Join(project, ".ralph", "inner")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := config.Defaults()
+	s.MaximumIterations, s.Agent = 1, config.AgentNames{"true"}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Run(context.Background(), Config{
+			Name: "inner", Dir: dir, Project: project, Home: home, Settings: s, Prompt: "go on", Env: append(os.Environ(), "RALPH_LOOP_DIR="+root), Unattended: true,
+		})
+		ended <- err
+	}()
+	entry := filepath.Join(registry.Folder(home), registry.FileName(project, "inner"))
+	for _, err := os.Stat(entry); err != nil; _, err = os.Stat(entry) {
+		time.Sleep(time.Millisecond)
+	}
+	lock, err := registration.AcquireTree(home, root, false)
+	for ; errors.Is(err, registration.ErrTreeHeld); lock, err = registration.AcquireTree(home, root, false) {
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := loopstate.Open(dir); err != nil || !state.Begun() {
+		t.Errorf("the next one finds no limit: %v", err)
+	}
+	if err := errors.Join(lock.Release(), <-ended); err != nil {
+		t.Error(err)
 	}
 }
 

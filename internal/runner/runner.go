@@ -89,7 +89,8 @@ type runner struct {
 	inputs      chan loop.Input // the driver's
 	executor    *executor.Executor
 	lock        *registration.Lock
-	lockLost    sync.Once          // reports the loss of the lock's file
+	lockLost    sync.Once // reports the loss of the lock's file
+	tree        *workTree
 	driverDone  chan struct{}      // closed when the driver has returned
 	inboxReads  chan chan struct{} // requests to read the inbox; closed when that is done
 	inboxClosed chan struct{}      // closed when the inbox is no longer read
@@ -128,12 +129,22 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	}
 	defer func() { _ = lock.Release() }() // the end of the process releases it too
 	cfg.Tree = cmp.Or(cfg.Tree, cfg.Project)
-	// A loop that comes after another one has to wait in its work tree.
-	tree, err := AcquireTree(cfg.Home, cfg.Tree, cfg.Settings.AllowSharedWorktree || cfg.When != nil && cfg.When.After != "")
-	if err != nil {
-		return event.LoopEnded{}, err
+	when := cfg.When
+	if cfg.Resume {
+		state, _ := loopstate.Open(cfg.Dir) // what cannot be read ends the start below
+		when = state.Lifecycle.When
 	}
-	defer func() { _ = tree.Release() }() // as above
+	tree := &workTree{}
+	defer func() {
+		if tree.lock != nil {
+			_ = tree.lock.Release() // as above
+		}
+	}()
+	if !ComesAfter(when) {
+		if err := tree.take(cfg.Home, cfg.Tree, cfg.Settings.AllowSharedWorktree); err != nil {
+			return event.LoopEnded{}, err
+		}
+	}
 	nested, err := nest(&cfg, process.Ancestors())
 	if err != nil {
 		return event.LoopEnded{}, err
@@ -142,7 +153,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	// Without a subreaper, stray processes of an agent are found by their mark.
 	_ = process.EnableSubreaper()
 	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Tree)
-	r := &runner{Config: cfg, nested: &nested, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs),
+	r := &runner{Config: cfg, nested: &nested, lock: lock, tree: tree, clock: time.Now, inputs: make(chan loop.Input, maxInputs),
 		driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
 	r.observer.runner = r
 	r.decideKeys()
@@ -221,6 +232,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	}
 	if r.lock.Check() == nil { // else the folder may belong to another runner now
 		r.removeDropped()
+		_ = r.writeMissingIterations(state) // for which there was no room
 		r.project.State(state)
 	}
 	if projected := r.project.Close(); projected != nil && err == nil {
@@ -261,6 +273,10 @@ func (r *runner) folded(events []event.Event, s *loopstate.State) {
 			if p, err := event.As[event.LoopWaiting](e); err == nil && p.For != event.WaitRestart {
 				r.interrupted.Store(p.For == event.WaitPerson || r.interrupted.Load())
 				r.reportReady(nil)
+			}
+		case event.TypeLoopReleased: // a person may have let it begin before its turn
+			if err := r.tree.take(r.Home, r.Tree, true); err != nil {
+				r.warn(err)
 			}
 		case event.TypeLoopEnded:
 			r.reportReady(s.Lifecycle.Ended)

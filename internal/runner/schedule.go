@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,8 +33,9 @@ type observer struct {
 	unwatched atomic.Bool
 	watches   sync.WaitGroup
 
-	mu   sync.Mutex             // held until what was seen is delivered: the last report is the newest
-	last event.ScheduleObserved // what was reported last
+	mu    sync.Mutex             // held until what was seen is delivered: the last report is the newest
+	last  event.ScheduleObserved // what was reported last
+	first string                 // the folder of the loop that has to end first; empty if none has to
 }
 
 // scheduleRules returns what the next iteration may have to wait for; nil if there is nothing.
@@ -100,7 +102,7 @@ func (o *observer) follow(ctx context.Context, when *event.When) {
 	}
 	for ctx.Err() == nil {
 		step, stop := context.WithCancel(ctx)
-		o.report(ctx, when, o.awaitRunner(step, when, changed))
+		o.report(ctx, when, changed, o.awaitRunner(step, changed))
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -151,11 +153,14 @@ func signal(changed chan<- struct{}) {
 
 // awaitRunner signals the exit of the runner of the loop that has to end first. It reports false if
 // the kernel does not report it.
-func (o *observer) awaitRunner(ctx context.Context, when *event.When, changed chan<- struct{}) bool {
-	if when == nil || when.After == "" {
+func (o *observer) awaitRunner(ctx context.Context, changed chan<- struct{}) bool {
+	o.mu.Lock()
+	first := o.first
+	o.mu.Unlock()
+	if first == "" {
 		return true
 	}
-	live, err := registry.Probe(when.After)
+	live, err := registry.Probe(first)
 	host, _ := os.Hostname()
 	if err != nil || !live.Alive || live.Host != host {
 		return err == nil && !live.Alive
@@ -175,10 +180,14 @@ func (o *observer) awaitRunner(ctx context.Context, when *event.When, changed ch
 }
 
 // report reports what has changed.
-func (o *observer) report(ctx context.Context, when *event.When, awaited bool) {
+func (o *observer) report(ctx context.Context, when *event.When, changed chan<- struct{}, awaited bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	before := o.first
 	seen := o.read(when)
+	if o.first != before {
+		signal(changed) // another runner is to be awaited
+	}
 	if seen.After != nil && !seen.After.Ended && !awaited {
 		o.unwatched.Store(true)
 		seen.Unwatched = true
@@ -194,9 +203,12 @@ func (o *observer) report(ctx context.Context, when *event.When, awaited bool) {
 func (o *observer) read(when *event.When) event.ScheduleObserved {
 	r := o.runner
 	seen := event.ScheduleObserved{Unwatched: o.unwatched.Load()}
-	if when != nil && when.After != "" {
-		seen.After = observeLoop(when.After)
+	if o.first = ""; ComesAfter(when) {
+		seen.After, o.first = observeLoop(when.After), when.After
 		seen.Unwatched = seen.Unwatched || seen.After.Died // nothing says that its folder was moved
+	}
+	if seen.After != nil && seen.After.Ended {
+		o.takeTree(&seen)
 	}
 	for _, account := range o.accounts(when) {
 		q, err := readQuota(r.Home, account)
@@ -211,6 +223,19 @@ func (o *observer) read(when *event.When) event.ScheduleObserved {
 	return seen
 }
 
+// takeTree takes the work tree: the loop that had to end first has. Another one may be at work in
+// it, such as one that came after the same loop; then that one has to end first.
+func (o *observer) takeTree(seen *event.ScheduleObserved) {
+	r := o.runner
+	err := r.tree.take(r.Home, r.Tree, r.Settings.AllowSharedWorktree)
+	if other, held := errors.AsType[*SharedTreeError](err); held {
+		seen.After = &event.LoopObserved{Name: cmp.Or(other.Loop, seen.After.Name)}
+		o.first, seen.Unwatched = other.Dir, true // who has the work tree is no more than likely
+	} else if o.first = ""; err != nil {
+		r.warn(err)
+	}
+}
+
 // spent returns what the loops of the first agent's account spent in each window of US dollars.
 func (o *observer) spent(windows []event.Window) (spent []event.Spent) {
 	r := o.runner
@@ -218,9 +243,13 @@ func (o *observer) spent(windows []event.Window) (spent []event.Spent) {
 	if len(windows) == 0 {
 		return nil
 	}
-	all, account, now := spendings(r.Home), accountID(r.Settings.AllAgents()[0], r.Env), r.clock()
+	all, err := spendings(r.Home)
+	if err != nil {
+		r.warn(err)
+	}
+	account, now := accountID(r.Settings.AllAgents()[0], r.Env), r.clock()
 	for _, w := range windows {
-		usd, since := spentSince(all, account, now.Add(-w.Span.Std()))
+		usd, since := spentWithin(w.Span.Std(), all, account, now)
 		spent = append(spent, event.Spent{Window: w.Name, USD: usd, Since: since})
 	}
 	return spent

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -62,6 +64,47 @@ func TestAccountsAreObserved(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// A line that a full disk cut off costs no other one, and a file that cannot be read is not
+// emptied. A clock that was far ahead holds no loop for years.
+func TestSpendingIsNotLost(t *testing.T) {
+	home, now := t.TempDir(), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	check := func(want float64) {
+		t.Helper()
+		all, err := spendings(home)
+		if got, first := spentWithin(24*time.Hour, all, "a", now); got != want || err != nil || first.After(now.Add(24*time.Hour)) {
+			t.Errorf("spent %v, want %v; the first at %v, %v", got, want, first, err)
+		}
+	}
+	add := func(s spending) {
+		t.Helper()
+		if err := recordSpending(home, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(spending{"a", now, 1})
+	if text, err := os.ReadFile(spendingFile(home)); err != nil || os.WriteFile(spendingFile(home), append(text, `{"account":"a","co`...), 0o600) != nil {
+		t.Fatal(err)
+	}
+	add(spending{"a", now, 2})
+	add(spending{"a", now.AddDate(9, 0, 0), 4})
+	check(3)
+	if err := os.Truncate(spendingFile(home), maxSpending); err != nil { // only the oldest line is beyond what is read
+		t.Fatal(err)
+	}
+	add(spending{"a", now, 8})
+	add(spending{"a", now, 16})
+	check(26)
+	moved := filepath.Join(home, "moved")
+	if err := errors.Join(os.Rename(spendingFile(home), moved), os.Symlink(moved, spendingFile(home))); err != nil {
+		t.Fatal(err)
+	}
+	trimSpending(home, now) // it opens no link
+	if err := os.Rename(moved, spendingFile(home)); err != nil {
+		t.Fatal(err)
+	}
+	check(26)
 }
 
 func TestGoneLoopHasEnded(t *testing.T) {

@@ -1,9 +1,11 @@
 package runner
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,37 +27,39 @@ type spending struct {
 func spendingFile(home string) string { return filepath.Join(home, "spending.jsonl") }
 
 const (
-	maxSpending  = 16 << 20            // bytes of that file that are read
+	maxSpending  = 16 << 20            // bytes of the end of that file that are read
 	spendingTrim = 4 << 20             // from this size on, what is older than spendingKept is left out
 	spendingKept = 32 * 24 * time.Hour // longer than the longest span of limits.window
 )
 
-// recordSpending appends what an iteration cost. Each line is one write, so that loops do not mix
-// theirs.
+// recordSpending appends what an iteration cost.
 func recordSpending(home string, s spending) error {
 	line, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	f, err := safefile.OpenFile(spendingFile(home), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := safefile.OpenFile(spendingFile(home), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		err = safefile.AppendLine(f, line)
+	}
 	if err != nil {
 		return fmt.Errorf("keep what the iteration cost: %w", err)
 	}
-	_, err = f.Write(append(line, '\n'))
-	if info, failed := f.Stat(); err == nil && failed == nil && info.Size() > spendingTrim {
+	if info, err := os.Lstat(spendingFile(home)); err == nil && info.Size() > spendingTrim {
 		trimSpending(home, s.At.Add(-spendingKept))
 	}
-	if err = cmp.Or(err, f.Close()); err != nil {
-		err = fmt.Errorf("keep what the iteration cost: %w", err)
-	}
-	return err
+	return nil
 }
 
 // trimSpending leaves out what is old. A line that another loop adds meanwhile may be lost, which
 // only lets an account spend that much more.
 func trimSpending(home string, since time.Time) {
+	all, err := spendings(home)
+	if err != nil {
+		return // what cannot be read now is not old
+	}
 	var kept strings.Builder
-	for _, s := range spendings(home) {
+	for _, s := range all {
 		if s.At.After(since) {
 			if line, err := json.Marshal(s); err == nil {
 				kept.Write(append(line, '\n'))
@@ -65,10 +69,19 @@ func trimSpending(home string, since time.Time) {
 	_ = safefile.WriteFile(spendingFile(home), []byte(kept.String()), 0o600) // the next one tries again
 }
 
-func spendings(home string) (all []spending) {
-	text, err := safefile.Read(spendingFile(home), maxSpending)
+func spendings(home string) (all []spending, err error) {
+	f, err := safefile.Open(spendingFile(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var text []byte
+	if err == nil {
+		defer f.Close()
+		_, _ = f.Seek(-maxSpending, io.SeekEnd) // a smaller file is read from its beginning
+		text, err = io.ReadAll(f)
+	}
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("read what the loops spent: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
 		var s spending
@@ -76,13 +89,15 @@ func spendings(home string) (all []spending) {
 			all = append(all, s)
 		}
 	}
-	return all
+	return all, nil
 }
 
-// spentSince returns what an account has spent since a time, and when the first of that was.
-func spentSince(all []spending, account string, since time.Time) (spent float64, first time.Time) {
+// spentWithin returns what an account has spent in a span of time until now, and when the first of
+// that was. What comes more than a span after now is of a clock that was wrong: a loop would wait
+// for it.
+func spentWithin(span time.Duration, all []spending, account string, now time.Time) (spent float64, first time.Time) {
 	for _, s := range all {
-		if s.Account != account || !s.At.After(since) {
+		if s.Account != account || !s.At.After(now.Add(-span)) || s.At.After(now.Add(span)) {
 			continue
 		}
 		spent += s.Cost

@@ -3,12 +3,15 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/workspace"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -17,6 +20,7 @@ import (
 type SharedTreeError struct {
 	Tree  string
 	Loop  string // the other loop's name; "" if it is unknown
+	Dir   string // its folder; "" as Loop
 	PID   int    // of its runner; 0 as Loop
 	Since time.Time
 	// Leaving says that the other loop has ended or is being stopped, and its runner still exits.
@@ -76,19 +80,40 @@ func sharedTree(home, tree string) error {
 		return errors.Join(e, err)
 	}
 	for _, s := range loops {
-		if !s.Live.Alive {
+		if !s.Live.Alive || s.Live.PID == os.Getpid() {
 			continue
 		}
-		e.Loop, e.PID, e.Since = s.Name, s.Live.PID, s.Live.Since
-		if e.Leaving = s.Head.Status.Ended() || leaving(s.Dir); !e.Leaving {
+		// The journal, because state.json may be older than the last command.
+		state, err := loopstate.Open(s.Dir)
+		waits := err == nil && ComesAfter(state.When) // it may just have taken the work tree
+		if waits && e.Loop != "" {
+			continue
+		}
+		e.Loop, e.Dir, e.PID, e.Since = s.Name, s.Dir, s.Live.PID, s.Live.Since
+		if e.Leaving = s.Head.Status.Ended() || err == nil && state.Leaving(); !e.Leaving && !waits {
 			break
 		}
 	}
 	return e
 }
 
-// leaving reads the journal, because state.json may be older than the last command.
-func leaving(dir string) bool {
-	state, err := loopstate.Open(dir)
-	return err == nil && state.Leaving()
+// ComesAfter reports whether a loop waits for another one before it begins.
+func ComesAfter(when *event.When) bool { return when != nil && when.After != "" }
+
+// workTree is the lock on the work tree of a loop. A loop that comes after another one takes it
+// when its turn has come: the other one may work in the same files, and so may others meanwhile.
+type workTree struct {
+	mu   sync.Mutex
+	lock *registration.TreeLock
+}
+
+// take takes the work tree, unless the loop has it. The error is a *SharedTreeError if a loop holds
+// it.
+func (w *workTree) take(home, project string, share bool) (err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lock == nil {
+		w.lock, err = AcquireTree(home, project, share)
+	}
+	return err
 }

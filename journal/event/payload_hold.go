@@ -28,7 +28,8 @@ type LoopReleased struct {
 // ScheduleObserved: what the next iteration may have to wait for was looked at, or has changed
 // while the loop waits.
 type ScheduleObserved struct {
-	// After is the loop that has to end first; absent if none has to.
+	// After is the loop that has to end first, or one that works in the same files once that has
+	// ended; absent if none has to.
 	After    *LoopObserved     `json:"after,omitempty"`
 	Accounts []AccountObserved `json:"accounts,omitempty"` // of the agents, in their order
 	Spent    []Spent           `json:"spent,omitempty"`    // by all loops of the first agent's account

@@ -18,7 +18,11 @@ func tree(t *testing.T, source string) string {
 		}
 	}
 	for _, e := range exempt {
-		if err := os.WriteFile(filepath.Join(dir, e.file), []byte("package "+filepath.Dir(e.file)), 0o600); err != nil {
+		file, folder := filepath.Join(dir, e.file), filepath.Dir(e.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("package "+filepath.Base(folder)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Single files are kept as copies in the loop's folder, also where there is no git.
@@ -26,12 +27,15 @@ const FoundDir = loopfolder.PutBack
 // kept once.
 func CopyFound(loopDir, name string, content []byte) (string, error) {
 	sum := sha256.Sum256(content)
-	name = hex.EncodeToString(sum[:4]) + "-" + path.Base(name)
+	name = hex.EncodeToString(sum[:4]) + "-" + shorten(path.Base(name))
 	err := inFolder(loopDir, FoundDir, func(loop, folder *os.Root) error {
 		return put(safefile.Within(loop), safefile.Within(folder), map[string][]byte{name: content})
 	})
 	return path.Join(FoundDir, name), err
 }
+
+// shorten leaves room in 255 bytes for what is added to a name.
+func shorten(name string) string { return units.Prefix(name, 220) }
 
 // MoveFound moves what is at a path to a folder such as [FoundDir], or, if that is on another disk,
 // beside itself, and returns where it is.
@@ -47,9 +51,10 @@ func MoveFound(folder, name string) (to string, err error) {
 	if err = safefile.Mkdir(safefile.Dir(filepath.Dir(folder)), filepath.Base(folder)); err != nil {
 		return "", err
 	}
-	to = filepath.Join(folder, id+"-"+filepath.Base(name))
+	base := shorten(filepath.Base(name))
+	to = filepath.Join(folder, id+"-"+base)
 	if err = safefile.Move(name, to); err != nil {
-		to = name + ".aside-" + id
+		to = filepath.Join(filepath.Dir(name), base+".aside-"+id)
 		err = safefile.Move(name, to)
 	}
 	return to, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -51,5 +52,20 @@ func TestPutFileFollowsNoLink(t *testing.T) {
 	}
 	if aside, err = PutFile(root, "file", nil); err != nil || !slices.Equal(aside, []string{"file" + Aside}) {
 		t.Errorf("%q, %v", aside, err)
+	}
+}
+
+// TestLongNamesAreKept keeps files whose names have all the bytes that a file system allows.
+func TestLongNamesAreKept(t *testing.T) {
+	dir, long := t.TempDir(), strings.Repeat("a", 255)
+	name, err := CopyFound(dir, long, []byte("copied"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, long), []byte("moved"), 0o600))
+	to, err := MoveFound(filepath.Join(dir, "aside"), filepath.Join(dir, long))
+	must(t, err)
+	for path, want := range map[string]string{filepath.Join(dir, name): "copied", to: "moved"} {
+		if text, err := os.ReadFile(path); err != nil || string(text) != want {
+			t.Errorf("%.40q is kept as %q, %v", long, text, err)
+		}
 	}
 }

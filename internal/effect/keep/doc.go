@@ -16,8 +16,8 @@
 //
 //   - A work tree is kept as git objects under a private ref, with each byte of its files, HEAD,
 //     and the index. No branch, file, index or stash changes by that.
-//   - [Restore] and [Base.Undo] remove or replace a file only after a ref keeps it, rewrite no
-//     history, and leave a file that has changed since. What is ignored stays.
+//   - [Restore] and [Base.Undo] remove or replace a file only after a ref keeps it durably, rewrite
+//     no history, and leave a file that has changed since. What is ignored stays.
 //   - What a git tree does not have is in the message of its commit: permissions, empty folders,
 //     what was ignored or too large.
 //   - A copy in the loop's folder is durable before its file is replaced, and used later only if

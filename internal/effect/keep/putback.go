@@ -81,6 +81,9 @@ func (r *reversal) restoreIgnores(ctx context.Context) error {
 	if _, err := r.Read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
 		return err
 	}
+	if err := r.makeDurable(); err != nil {
+		return err
+	}
 	for _, c := range hidden {
 		r.result.Files = append(r.result.Files, c.path)
 		if r.Mine != nil && !r.Mine([]Found{{Path: c.path, At: r.changedAt(c.path)}}) {

@@ -95,14 +95,15 @@ const Aside = loopfolder.Aside
 
 // setAside renames what is at name to the first free name after it, and returns that.
 func setAside(root *os.Root, name string) (aside string, err error) {
-	aside = name + Aside
+	free := path.Join(path.Dir(name), shorten(path.Base(name))) + Aside
+	aside = free
 	for n := 2; ; n++ {
 		if _, err := root.Lstat(aside); IsMissing(err) {
 			return aside, root.Rename(name, aside)
 		} else if err != nil {
 			return "", err
 		}
-		aside = name + Aside + "-" + strconv.Itoa(n)
+		aside = free + "-" + strconv.Itoa(n)
 	}
 }
 

@@ -49,6 +49,49 @@ func TestInterruptedRestoreGoesOn(t *testing.T) {
 	}
 }
 
+// TestRestoreLongNames puts files back whose names have all the bytes that a file system allows.
+func TestRestoreLongNames(t *testing.T) {
+	w := busy(t)
+	w.Write(strings.Repeat("a", 255), "long")
+	w.Write("src/"+strings.Repeat("ä", 127), "long")
+	commit, files := w.keepIteration(1, 5), w.files()
+	w.Write(strings.Repeat("a", 255), "changed")
+	w.Write("src/"+strings.Repeat("ä", 127), "changed")
+	_, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
+	must(t, err)
+	same(t, "put back", w.files(), files)
+}
+
+// What was found is durable before a file of it is replaced: git does not sync it. Where that
+// fails, all files stay.
+func TestRestoreSyncsFirst(t *testing.T) {
+	w := busy(t)
+	commit, files := w.keepIteration(1, 5), w.files()
+	w.Write("a", "changed")
+	w.Write(".gitignore", "hidden")
+	w.Write("hidden", "made")
+	changed, broken, synced := w.files(), errors.New("the disk is broken"), 0
+	defer func() { sync = syncDisk }()
+	sync = func(dir string) error {
+		if synced++; synced == 1 {
+			same(t, "before the sync", w.files(), changed)
+			w.Git("rev-parse", "--verify", LoopRefs(bundleID)+"rolling-back")
+			return errors.Join(syncDisk(dir), broken)
+		}
+		return syncDisk(dir)
+	}
+	if _, err := Restore(t.Context(), w.Dir, bundleID, commit, false); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	same(t, "after a failed sync", w.files(), changed)
+	_, err := Restore(t.Context(), w.Dir, bundleID, commit, false)
+	must(t, err)
+	same(t, "put back", w.files(), files)
+	if synced != 3 { // the last one before the file that was hidden is removed
+		t.Errorf("%d syncs", synced)
+	}
+}
+
 // TestRestoreFile puts one file back, or removes one that was made. All others stay as they are,
 // and the ref that it names has what was there.
 func TestRestoreFile(t *testing.T) {

@@ -433,6 +433,19 @@ func (r *reversal) keepFound(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.result.Ref, err = r.makeFreeRef(ctx, r.Undo.Ref, commit)
-	return err
+	if r.result.Ref, err = r.makeFreeRef(ctx, r.Undo.Ref, commit); err != nil {
+		return err
+	}
+	return r.makeDurable()
 }
+
+// makeDurable makes what git keeps durable, before a file of it is replaced.
+func (r *reversal) makeDurable() error {
+	if err := sync(repo.SharedDir(r.at.GitDir)); err != nil {
+		return fmt.Errorf("make what was found durable: %w", err)
+	}
+	return nil
+}
+
+// sync is syncDisk. A test replaces it.
+var sync = syncDisk

@@ -11,7 +11,8 @@ const (
 	State      = "state.json"
 	Iterations = "iterations"
 	RunnerLog  = "runner.log"
-	Reserve    = "reserve" // room that is given back when the disk is full
+	Reserve    = "reserve"       // room that is given back when the disk is full
+	Spare      = "reserve-files" // the same, of a disk that may have no more files
 	Guardrails = "guardrail-files"
 	PutBack    = "put-back"
 	Worktree   = "worktree.json"
@@ -27,7 +28,7 @@ const Aside = ".set-aside"
 // names are all of them. The first are those of packages journal, inbox and registry, and of git.
 var names = []string{
 	"journal", "blobs", "notify", "inbox", "run.lock", ".git",
-	Config, State, Iterations, RunnerLog, Reserve, Guardrails, PutBack, Worktree, Fleet, Moved, Pool,
+	Config, State, Iterations, RunnerLog, Reserve, Spare, Guardrails, PutBack, Worktree, Fleet, Moved, Pool,
 }
 
 // Has reports whether only ralph writes the file or folder of this name.

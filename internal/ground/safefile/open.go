@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -170,6 +171,22 @@ func openOnce(path string, flag int, stat func() (fs.FileInfo, error), open func
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// AppendLine adds a line to a file that was opened with os.O_RDWR and os.O_APPEND, in one write, so
+// that processes do not mix theirs, and closes it. It begins a new line where the file ends without
+// one: a full disk or a loss of power may have cut the last line off.
+func AppendLine(f *os.File, line []byte) error {
+	last := []byte{'\n'}
+	_, err := f.Seek(-1, io.SeekEnd)
+	if err == nil { // else it is empty
+		_, err = f.Read(last)
+	}
+	if line = append(slices.Clip(line), '\n'); err == nil && last[0] != '\n' {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
 }
 
 // Read returns the content of the file that [Open] opens. More than limit bytes are an *Error.

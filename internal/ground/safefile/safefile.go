@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // Folder is a folder in which files are written. Names are of files directly in it.
@@ -75,9 +77,15 @@ func Mkdir(parent Folder, name string) error {
 // mark is part of the names of files that are being written.
 const mark = ".new-"
 
-func temporary(name string) string { return "." + strings.TrimPrefix(name, ".") + mark + rand.Text() }
+// mostStem leaves room for the rest of a temporary name in 255 bytes.
+const mostStem = 220
 
-// Leftover returns the name of the file that a killed process left half written under this name.
+func temporary(name string) string {
+	return "." + units.Prefix(strings.TrimPrefix(name, "."), mostStem) + mark + rand.Text()
+}
+
+// Leftover returns the name of the file that a killed process left half written under this name;
+// of a long one, the beginning.
 func Leftover(name string) (of string, ok bool) {
 	of, _, ok = strings.Cut(strings.TrimPrefix(name, "."), mark)
 	return of, ok && strings.HasPrefix(name, ".")

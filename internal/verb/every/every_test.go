@@ -140,8 +140,11 @@ func TestRecordKeepsLastLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := add(e.Home, "n", Record{Outcome: started, ID: "B"}); err != nil { // the next run begins a line
+		t.Fatal(err)
+	}
 	all, err := records(e.Home, "n")
-	if err != nil || len(all) != 3 || all[0].Outcome != started || all[2].Outcome != skipped {
+	if err != nil || len(all) != 4 || all[0].Outcome != started || all[2].Outcome != skipped || all[3].ID != "B" {
 		t.Errorf("it has %+v, %v", all, err)
 	}
 	if again, err := load(e, "n"); err != nil || again.Expression != "hourly" {

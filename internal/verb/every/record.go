@@ -43,16 +43,15 @@ func lockFile(home, name string) string { return filepath.Join(folder(home, name
 // maxRecord is how much of the end of a record is read: some hundred runs.
 const maxRecord = 256 << 10
 
-// add appends to the record, in one write.
+// add appends to the record.
 func add(home, name string, r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	f, err := safefile.OpenFile(recordFile(home, name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := safefile.OpenFile(recordFile(home, name), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		_, err = f.Write(append(line, '\n'))
-		err = errors.Join(err, f.Close())
+		err = safefile.AppendLine(f, line)
 	}
 	if err != nil {
 		return fmt.Errorf("record the run: %w", err)

@@ -174,8 +174,12 @@ func (p *Plan) check(e *cli.Env) []preflight.Finding {
 	found = append(found, preflight.HeldOut(e.Home, e.Root(), settings, p.before.State.Rules.HeldOut)...)
 	found = append(found, preflight.Required(e.Home, e.Root(), settings)...)
 	found = append(found, preflight.Refused("quota", checkQuotaKnown(p.when, settings))...)
-	if p.Worktree == nil || p.worktree != nil {
-		found = append(found, preflight.Refused("work tree", checkWorkTree(e, p.Name, p.Dir, p.tree(e), settings.AllowSharedWorktree || p.After != ""))...)
+	when := p.when
+	if p.Resume {
+		when = p.before.State.When
+	}
+	if share := settings.AllowSharedWorktree || runner.ComesAfter(when); p.Worktree == nil || p.worktree != nil {
+		found = append(found, preflight.Refused("work tree", checkWorkTree(e, p.Name, p.Dir, p.tree(e), share))...)
 	}
 	return found
 }

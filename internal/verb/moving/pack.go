@@ -25,7 +25,7 @@ import (
 // staysHere are the names in a loop's folder that mean nothing elsewhere: locks, the space for the
 // last events, the fence; and what the bundle holds. An export does not name them.
 var staysHere = []string{
-	"run.lock", "notify", "reserve", "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder,
+	"run.lock", "notify", loopfolder.Reserve, loopfolder.Spare, "sandbox", workspace.Folder, workspace.Record, workspace.MergeFolder,
 	loopfolder.Moved, loopfolder.Pool, "inbox/rejected", "from-agent/rejected",
 }
 
