@@ -226,7 +226,7 @@ release-image: image ## the same image as a file: dist/ralph_image.tar, for 'pod
 test-release: ## a release of this system: archives, packages, proofs, files for package managers (a minute)
 	cd tools/release && $(GO) vet ./... && $(GO) test -count=1 ./...
 
-test-packages: ## the deb and the rpm are installed in containers of Debian, and run a loop there; needs root, podman, debootstrap (five minutes)
+test-packages: ## the deb, the rpm and the apk are installed in containers, and run a loop there; needs root, podman, debootstrap (five minutes)
 	tools/release/packages.sh
 
 reproducible: TARGETS := linux/$(shell $(GO) env GOARCH)

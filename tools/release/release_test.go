@@ -169,7 +169,7 @@ func (m made) packagesAgree(t *testing.T) {
 	}
 	archive := untar(t, read(t, filepath.Join(m.out, m.folder+".tar.gz")))
 	program := archive[m.folder+"/ralph"]
-	apk := untar(t, only(t, m.out, "*.apk"))
+	apk := m.installApk(t)
 	var deb map[string][]byte
 	parts := ar.NewReader(bytes.NewReader(only(t, m.out, "*.deb")))
 	for {
@@ -206,6 +206,42 @@ func (m made) packagesAgree(t *testing.T) {
 	if rpm := only(t, m.out, "*.rpm"); !bytes.HasPrefix(rpm, []byte{0xed, 0xab, 0xee, 0xdb}) || len(rpm) < len(only(t, m.out, "*.deb"))/2 {
 		t.Error("the rpm is none, or lacks the programs")
 	}
+}
+
+// installApk installs the apk into a folder, lets its program verify itself there, and returns the
+// files that the database of packages has.
+func (m made) installApk(t *testing.T) map[string][]byte {
+	t.Helper()
+	path, root := onlyPath(t, m.out, "*.apk"), t.TempDir()
+	if said, err := exec.CommandContext(t.Context(), "go", "run", "./apk", root, path).CombinedOutput(); err != nil {
+		t.Fatalf("install the apk: %v %s", err, said)
+	}
+	verify := exec.CommandContext(t.Context(), filepath.Join(root, "usr", "bin", "ralph"), "version", "--verify", "--key", m.public)
+	if said, err := verify.CombinedOutput(); err != nil {
+		t.Errorf("the program of the apk: %v %s", err, said)
+	}
+	// The package manager of Alpine compares what is installed with the first part of the package.
+	content := read(t, path)
+	rest := bytes.NewReader(content)
+	first, err := gzip.NewReader(rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Multistream(false)
+	about, err := io.ReadAll(first)
+	if want := fmt.Sprintf("\ndatahash = %x\n", sha256.Sum256(content[len(content)-rest.Len():])); err != nil || !bytes.Contains(about, []byte(want)) {
+		t.Errorf("the apk lacks %q: %v", want, err)
+	}
+	files, folder := map[string][]byte{}, ""
+	for line := range strings.Lines(string(read(t, filepath.Join(root, "lib/apk/db/installed")))) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ":"); key {
+		case "F":
+			folder = value
+		case "R":
+			files[folder+"/"+value] = read(t, filepath.Join(root, folder, value))
+		}
+	}
+	return files
 }
 
 // The files for package managers name the archives of all targets, with their checksums.
@@ -268,14 +304,19 @@ func read(t *testing.T, path string) []byte {
 // only reads the only file of a pattern.
 func only(t *testing.T, dir, pattern string) []byte {
 	t.Helper()
+	return read(t, onlyPath(t, dir, pattern))
+}
+
+func onlyPath(t *testing.T, dir, pattern string) string {
+	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("files of %s: %v, %v", pattern, found, err)
 	}
-	return read(t, found[0])
+	return found[0]
 }
 
-// untar reads the files of a tar.gz. An apk is several of them, one after another.
+// untar reads the files of a tar.gz.
 func untar(t *testing.T, packed []byte) map[string][]byte {
 	t.Helper()
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
