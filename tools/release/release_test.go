@@ -144,22 +144,52 @@ func (m made) archiveProves(t *testing.T) {
 	}
 }
 
-// workflowUnpacks runs a step of the workflow as a runner does, without GitHub.
-func (m made) workflowUnpacks(t *testing.T) {
-	_, rest, found := strings.Cut(string(read(t, "../../.github/workflows/release.yml")), "- name: Unpack\n        run: |\n")
-	script, _, ended := strings.Cut(rest, "\n      - name:")
-	if !found || !ended {
-		t.Fatal("the workflow has no step Unpack")
+// runStep runs a step of the workflow as a runner does, without GitHub: gh is a script.
+func runStep(t *testing.T, dir, name, gh string, env ...string) (string, error) {
+	t.Helper()
+	_, rest, found := strings.Cut(string(read(t, "../../.github/workflows/release.yml")), "- name: "+name+"\n")
+	rest, _, ended := strings.Cut(rest, "\n      - ")
+	_, script, runs := strings.Cut(rest, "run: |\n")
+	if !found || !ended || !runs {
+		t.Fatalf("the workflow has no step %s", name)
 	}
-	dir := t.TempDir()
-	gh := "#!/bin/sh\ncp '" + m.out + "'/ralph_*.tar.gz '" + m.out + "'/checksums.txt .\n"
-	if err := write(filepath.Join(dir, "bin", "gh"), gh, 0o755); err != nil {
+	if err := write(filepath.Join(dir, "bin", "gh"), "#!/bin/sh\n"+gh, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	step := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
-	step.Dir, step.Env = dir, append(os.Environ(), "TAG=v1.2.3", "TARGET="+runtime.GOOS+"_"+runtime.GOARCH, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-	if said, err := step.CombinedOutput(); err != nil || len(read(t, filepath.Join(dir, m.folder, "ralph"))) == 0 {
+	step.Dir, step.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	step.Env = append(step.Env, env...)
+	said, err := step.CombinedOutput()
+	return string(said), err
+}
+
+func (m made) workflowUnpacks(t *testing.T) {
+	dir := t.TempDir()
+	gh := "cp '" + m.out + "'/ralph_*.tar.gz '" + m.out + "'/checksums.txt .\n"
+	said, err := runStep(t, dir, "Unpack", gh, "TAG=v1.2.3", "TARGET="+runtime.GOOS+"_"+runtime.GOARCH)
+	if err != nil || len(read(t, filepath.Join(dir, m.folder, "ralph"))) == 0 {
 		t.Errorf("%v %s", err, said)
+	}
+}
+
+// A run that failed can be run again; what is published stays, and a tag that is no version ends at once.
+func TestWorkflowReplacesDrafts(t *testing.T) {
+	for _, test := range []struct {
+		tag, releases, deleted, says string
+	}{
+		{"v0.1.0", "", "", ""},
+		{"v0.1.0-rc.1", "7 true\n8 true", "7 8", ""},
+		{"v0.1.0", "7 true\n8 false", "7", "v0.1.0 is published"},
+		{"v0.1.0-next", "7 true", "", "no version"},
+		{"vendor", "", "", "no version"},
+	} {
+		gh := "case \"$2 $3\" in\n'--method DELETE') printf '%s ' \"${4##*/}\" >>deleted ;;\n*) printf '%s\\n' '" + test.releases + "' ;;\nesac\n"
+		dir := t.TempDir()
+		said, err := runStep(t, dir, "Remove an earlier draft", gh, "TAG="+test.tag, "GITHUB_REPOSITORY=ralph-loop/ralph")
+		deleted, _ := os.ReadFile(filepath.Join(dir, "deleted"))
+		if (err != nil) != (test.says != "") || !strings.Contains(said, test.says) || strings.TrimSpace(string(deleted)) != test.deleted {
+			t.Errorf("%+v: %v, deleted %q: %s", test, err, deleted, said)
+		}
 	}
 }
 
@@ -343,8 +373,8 @@ func untar(t *testing.T, packed []byte) map[string][]byte {
 
 // What a release is built with does not change under it: each action is named by its commit.
 func TestWorkflowPinsItsActions(t *testing.T) {
-	uses := 0
-	for line := range strings.Lines(string(read(t, "../../.github/workflows/release.yml"))) {
+	uses, workflow := 0, string(read(t, "../../.github/workflows/release.yml"))
+	for line := range strings.Lines(workflow) {
 		if _, action, ok := strings.Cut(line, "uses: "); ok {
 			uses++
 			if !regexp.MustCompile(`^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n$`).MatchString(action) {
@@ -354,5 +384,8 @@ func TestWorkflowPinsItsActions(t *testing.T) {
 	}
 	if uses < 4 {
 		t.Errorf("the workflow uses %d actions", uses)
+	}
+	if version := regexp.MustCompile(`\ngo (1\.\d+)\.`).FindSubmatch(read(t, "../../go.mod")); !strings.Contains(workflow, "go-version: "+string(version[1])+".x ") {
+		t.Errorf("the workflow takes another Go than %s of go.mod", version[1])
 	}
 }
