@@ -172,7 +172,7 @@ func (m made) workflowUnpacks(t *testing.T) {
 	}
 }
 
-// A run that failed can be run again; what is published stays, and a tag that is no version ends at once.
+// A run that failed can be run again; what is published stays, and a tag has to be a version.
 func TestWorkflowReplacesDrafts(t *testing.T) {
 	for _, test := range []struct {
 		tag, releases, deleted, says string
@@ -296,6 +296,17 @@ func TestPackagingIsFilled(t *testing.T) {
 		if err == nil && !entry.IsDir() {
 			filled++
 			all.Write(read(t, path))
+		}
+		if entry != nil && entry.Name() == "package.json" {
+			var about struct {
+				Files         []string
+				Bin           map[string]string
+				PublishConfig struct{ Access string }
+			}
+			err = errors.Join(err, json.Unmarshal(read(t, path), &about))
+			if about.PublishConfig.Access != "public" || len(about.Bin) > 0 && !slices.Equal(about.Files, []string{"ralph.js"}) {
+				t.Errorf("%s: npm takes it for private, or packs the programs of all systems into one: %+v", path, about)
+			}
 		}
 		return err
 	})
