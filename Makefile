@@ -211,7 +211,7 @@ install-pool: ## ralph-pool into Go's bin folder
 	cd pool && CGO_ENABLED=0 $(GO) install -ldflags '$(LDFLAGS)' ./cmd/ralph-pool
 
 pool: build-pool ## the module of a pool: bin/ralph-pool, vet and tests
-	cd pool && $(GO) vet ./... && $(TEST) ./...
+	cd pool && $(GO) vet -tags containers ./... && $(TEST) ./...
 
 image: ## an image for the hosts of a pool: IMAGE=ralph:latest; AGENTS='a folder, or npm packages'; needs podman and apt-get
 	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' VERSION='$(VERSION)' tools/image/build.sh
