@@ -27,9 +27,10 @@ BENCH    ?= .
 WITHIN   ?= 3m
 # More arguments of tools/mutate, such as -only next_check or -json.
 MUTANTS  ?=
-# The name of the image, and what it has of agents.
+# The name of the image, what it has of agents, and the unpacked archive of a release that has its programs.
 IMAGE    ?= ralph:latest
 AGENTS   ?=
+PROGRAMS ?=
 # The systems of a release, and the file of the private key that signs the list of its programs.
 TARGETS  ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64
 KEY      ?=
@@ -211,22 +212,22 @@ install-pool: ## ralph-pool into Go's bin folder
 	cd pool && CGO_ENABLED=0 $(GO) install -ldflags '$(LDFLAGS)' ./cmd/ralph-pool
 
 pool: build-pool ## the module of a pool: bin/ralph-pool, vet and tests
-	cd pool && $(GO) vet ./... && $(TEST) ./...
+	cd pool && $(GO) vet -tags containers ./... && $(TEST) ./...
 
 image: ## an image for the hosts of a pool: IMAGE=ralph:latest; AGENTS='a folder, or npm packages'; needs podman and apt-get
-	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' VERSION='$(VERSION)' tools/image/build.sh
+	IMAGE='$(IMAGE)' AGENTS='$(AGENTS)' PROGRAMS='$(PROGRAMS)' VERSION='$(VERSION)' tools/image/build.sh
 
 release-snapshot: ## dist: archives, packages, components and checksums of TARGETS=linux/amd64,… ; KEY=file signs (ten minutes)
 	$(GO) -C tools/release run . -dir ../.. -out ../../dist -tag '$(VERSION)' -targets '$(TARGETS)' -key '$(if $(KEY),$(abspath $(KEY)))'
 
-release-image: image ## the same image as a file: dist/ralph_image.tar, for 'podman load' and 'docker load'
+release-image: image ## the same image as a file: dist/ralph_image.tar, for 'podman load'; PROGRAMS=FOLDER of a release's archive
 	@mkdir -p dist && rm -f dist/ralph_image.tar
 	podman save --format oci-archive --output dist/ralph_image.tar '$(IMAGE)'
 
 test-release: ## a release of this system: archives, packages, proofs, files for package managers (a minute)
 	cd tools/release && $(GO) vet ./... && $(GO) test -count=1 ./...
 
-test-packages: ## the deb and the rpm are installed in containers of Debian, and run a loop there; needs root, podman, debootstrap (five minutes)
+test-packages: ## the deb, the rpm and the apk are installed in containers, and run a loop there; needs root, podman, debootstrap (five minutes)
 	tools/release/packages.sh
 
 reproducible: TARGETS := linux/$(shell $(GO) env GOARCH)

@@ -3,8 +3,9 @@
 # certificates, and busybox for all else. Needs podman, Go, git and apt-get with lists of Debian's packages
 # ('apt-get update'). No registry of images is asked, and no script of a package is run.
 #
-#	IMAGE=ralph:1 AGENTS=… tools/image/build.sh
+#	IMAGE=ralph:1 AGENTS=… PROGRAMS=… tools/image/build.sh
 #
+# PROGRAMS is the unpacked archive of a release, whose programs and proof are taken instead of built.
 # AGENTS is what goes into /opt/agents: a folder, whose bin is first on PATH in the image, or npm
 # packages with versions, such as '@openai/codex@0.1.0', for which npm also brings node. By default
 # there is no agent.
@@ -15,7 +16,7 @@ umask 022
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 cd "$here/../.."
-image=${IMAGE:-ralph:latest} agents=${AGENTS:-}
+image=${IMAGE:-ralph:latest} agents=${AGENTS:-} release=${PROGRAMS:-}
 version=${VERSION:-$(git describe --tags --always --dirty)}
 epoch=$(git log -1 --format=%ct)
 say() { printf 'image: %s\n' "$*"; }
@@ -35,10 +36,16 @@ mkdir -p "$root/usr/bin" "$root/usr/sbin" "$root/usr/lib" "$root/usr/lib64" "$ro
 	"$root/dev" "$root/proc" "$root/sys" "$root/run" "$root/root" "$root/tmp" "$root/work" "$scratch/debs"
 for folder in bin sbin lib lib64; do ln -s "usr/$folder" "$root/$folder"; done
 
-say 'building ralph and ralph-pool'
-ldflags="-s -w -X main.version=$version"
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$root/usr/local/bin/ralph" ./cmd/ralph
-(cd pool && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$root/usr/local/bin/ralph-pool" ./cmd/ralph-pool)
+if [ -n "$release" ]; then
+	say "taking the programs of $release"
+	install -D -m 755 -t "$root/usr/local/bin" "$release/ralph" "$release/ralph-pool"
+	install -D -m 644 -t "$root/usr/local/share/ralph" "$release"/programs.txt*
+else
+	say 'building ralph and ralph-pool'
+	ldflags="-s -w -X main.version=$version"
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$root/usr/local/bin/ralph" ./cmd/ralph
+	(cd pool && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$root/usr/local/bin/ralph-pool" ./cmd/ralph-pool)
+fi
 
 # Of what the programs depend on, the libraries are taken, and not what would set a system up. Node
 # is a program of C++.

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	summary  = "runs a coding agent again and again until the work is proved done"
+	summary  = "Runs a coding agent again and again until the work is proved done"
 	homepage = "https://github.com/ralph-loop/ralph"
 )
 

@@ -144,22 +144,52 @@ func (m made) archiveProves(t *testing.T) {
 	}
 }
 
-// workflowUnpacks runs a step of the workflow as a runner does, without GitHub.
-func (m made) workflowUnpacks(t *testing.T) {
-	_, rest, found := strings.Cut(string(read(t, "../../.github/workflows/release.yml")), "- name: Unpack\n        run: |\n")
-	script, _, ended := strings.Cut(rest, "\n      - name:")
-	if !found || !ended {
-		t.Fatal("the workflow has no step Unpack")
+// runStep runs a step of the workflow as a runner does, without GitHub: gh is a script.
+func runStep(t *testing.T, dir, name, gh string, env ...string) (string, error) {
+	t.Helper()
+	_, rest, found := strings.Cut(string(read(t, "../../.github/workflows/release.yml")), "- name: "+name+"\n")
+	rest, _, ended := strings.Cut(rest, "\n      - ")
+	_, script, runs := strings.Cut(rest, "run: |\n")
+	if !found || !ended || !runs {
+		t.Fatalf("the workflow has no step %s", name)
 	}
-	dir := t.TempDir()
-	gh := "#!/bin/sh\ncp '" + m.out + "'/ralph_*.tar.gz '" + m.out + "'/checksums.txt .\n"
-	if err := write(filepath.Join(dir, "bin", "gh"), gh, 0o755); err != nil {
+	if err := write(filepath.Join(dir, "bin", "gh"), "#!/bin/sh\n"+gh, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	step := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
-	step.Dir, step.Env = dir, append(os.Environ(), "TAG=v1.2.3", "TARGET="+runtime.GOOS+"_"+runtime.GOARCH, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-	if said, err := step.CombinedOutput(); err != nil || len(read(t, filepath.Join(dir, m.folder, "ralph"))) == 0 {
+	step.Dir, step.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	step.Env = append(step.Env, env...)
+	said, err := step.CombinedOutput()
+	return string(said), err
+}
+
+func (m made) workflowUnpacks(t *testing.T) {
+	dir := t.TempDir()
+	gh := "cp '" + m.out + "'/ralph_*.tar.gz '" + m.out + "'/checksums.txt .\n"
+	said, err := runStep(t, dir, "Unpack", gh, "TAG=v1.2.3", "TARGET="+runtime.GOOS+"_"+runtime.GOARCH)
+	if err != nil || len(read(t, filepath.Join(dir, m.folder, "ralph"))) == 0 {
 		t.Errorf("%v %s", err, said)
+	}
+}
+
+// A run that failed can be run again; what is published stays, and a tag has to be a version.
+func TestWorkflowReplacesDrafts(t *testing.T) {
+	for _, test := range []struct {
+		tag, releases, deleted, says string
+	}{
+		{"v0.1.0", "", "", ""},
+		{"v0.1.0-rc.1", "7 true\n8 true", "7 8", ""},
+		{"v0.1.0", "7 true\n8 false", "7", "v0.1.0 is published"},
+		{"v0.1.0-next", "7 true", "", "no version"},
+		{"vendor", "", "", "no version"},
+	} {
+		gh := "case \"$2 $3\" in\n'--method DELETE') printf '%s ' \"${4##*/}\" >>deleted ;;\n*) printf '%s\\n' '" + test.releases + "' ;;\nesac\n"
+		dir := t.TempDir()
+		said, err := runStep(t, dir, "Remove an earlier draft", gh, "TAG="+test.tag, "GITHUB_REPOSITORY=ralph-loop/ralph")
+		deleted, _ := os.ReadFile(filepath.Join(dir, "deleted"))
+		if (err != nil) != (test.says != "") || !strings.Contains(said, test.says) || strings.TrimSpace(string(deleted)) != test.deleted {
+			t.Errorf("%+v: %v, deleted %q: %s", test, err, deleted, said)
+		}
 	}
 }
 
@@ -169,7 +199,7 @@ func (m made) packagesAgree(t *testing.T) {
 	}
 	archive := untar(t, read(t, filepath.Join(m.out, m.folder+".tar.gz")))
 	program := archive[m.folder+"/ralph"]
-	apk := untar(t, only(t, m.out, "*.apk"))
+	apk := m.installApk(t)
 	var deb map[string][]byte
 	parts := ar.NewReader(bytes.NewReader(only(t, m.out, "*.deb")))
 	for {
@@ -208,6 +238,42 @@ func (m made) packagesAgree(t *testing.T) {
 	}
 }
 
+// installApk installs the apk into a folder, lets its program verify itself there, and returns the
+// files that the database of packages has.
+func (m made) installApk(t *testing.T) map[string][]byte {
+	t.Helper()
+	path, root := onlyPath(t, m.out, "*.apk"), t.TempDir()
+	if said, err := exec.CommandContext(t.Context(), "go", "run", "./apk", root, path).CombinedOutput(); err != nil {
+		t.Fatalf("install the apk: %v %s", err, said)
+	}
+	verify := exec.CommandContext(t.Context(), filepath.Join(root, "usr", "bin", "ralph"), "version", "--verify", "--key", m.public)
+	if said, err := verify.CombinedOutput(); err != nil {
+		t.Errorf("the program of the apk: %v %s", err, said)
+	}
+	// The package manager of Alpine compares what is installed with the first part of the package.
+	content := read(t, path)
+	rest := bytes.NewReader(content)
+	first, err := gzip.NewReader(rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Multistream(false)
+	about, err := io.ReadAll(first)
+	if want := fmt.Sprintf("\ndatahash = %x\n", sha256.Sum256(content[len(content)-rest.Len():])); err != nil || !bytes.Contains(about, []byte(want)) {
+		t.Errorf("the apk lacks %q: %v", want, err)
+	}
+	files, folder := map[string][]byte{}, ""
+	for line := range strings.Lines(string(read(t, filepath.Join(root, "lib/apk/db/installed")))) {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ":"); key {
+		case "F":
+			folder = value
+		case "R":
+			files[folder+"/"+value] = read(t, filepath.Join(root, folder, value))
+		}
+	}
+	return files
+}
+
 // The files for package managers name the archives of all targets, with their checksums.
 func TestPackagingIsFilled(t *testing.T) {
 	r := &release{tag: "v1.2.3", version: "1.2.3", stage: t.TempDir(), out: t.TempDir(), epoch: time.Unix(1, 0), progress: t.Output()}
@@ -230,6 +296,17 @@ func TestPackagingIsFilled(t *testing.T) {
 		if err == nil && !entry.IsDir() {
 			filled++
 			all.Write(read(t, path))
+		}
+		if entry != nil && entry.Name() == "package.json" {
+			var about struct {
+				Files         []string
+				Bin           map[string]string
+				PublishConfig struct{ Access string }
+			}
+			err = errors.Join(err, json.Unmarshal(read(t, path), &about))
+			if about.PublishConfig.Access != "public" || len(about.Bin) > 0 && !slices.Equal(about.Files, []string{"ralph.js"}) {
+				t.Errorf("%s: npm takes it for private, or packs the programs of all systems into one: %+v", path, about)
+			}
 		}
 		return err
 	})
@@ -268,14 +345,19 @@ func read(t *testing.T, path string) []byte {
 // only reads the only file of a pattern.
 func only(t *testing.T, dir, pattern string) []byte {
 	t.Helper()
+	return read(t, onlyPath(t, dir, pattern))
+}
+
+func onlyPath(t *testing.T, dir, pattern string) string {
+	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("files of %s: %v, %v", pattern, found, err)
 	}
-	return read(t, found[0])
+	return found[0]
 }
 
-// untar reads the files of a tar.gz. An apk is several of them, one after another.
+// untar reads the files of a tar.gz.
 func untar(t *testing.T, packed []byte) map[string][]byte {
 	t.Helper()
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
@@ -302,8 +384,8 @@ func untar(t *testing.T, packed []byte) map[string][]byte {
 
 // What a release is built with does not change under it: each action is named by its commit.
 func TestWorkflowPinsItsActions(t *testing.T) {
-	uses := 0
-	for line := range strings.Lines(string(read(t, "../../.github/workflows/release.yml"))) {
+	uses, workflow := 0, string(read(t, "../../.github/workflows/release.yml"))
+	for line := range strings.Lines(workflow) {
 		if _, action, ok := strings.Cut(line, "uses: "); ok {
 			uses++
 			if !regexp.MustCompile(`^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n$`).MatchString(action) {
@@ -313,5 +395,8 @@ func TestWorkflowPinsItsActions(t *testing.T) {
 	}
 	if uses < 4 {
 		t.Errorf("the workflow uses %d actions", uses)
+	}
+	if version := regexp.MustCompile(`\ngo (1\.\d+)\.`).FindSubmatch(read(t, "../../go.mod")); !strings.Contains(workflow, "go-version: "+string(version[1])+".x ") {
+		t.Errorf("the workflow takes another Go than %s of go.mod", version[1])
 	}
 }

@@ -98,6 +98,7 @@ func (r *release) npmPrograms(dir string) error {
 		about, err := json.MarshalIndent(map[string]any{
 			"name": "@ralph-loop/ralph-" + t.os + "-" + cpu, "version": r.version, "license": "MIT", "homepage": homepage,
 			"description": "The program of @ralph-loop/ralph for " + t.String(), "os": []string{t.os}, "cpu": []string{cpu},
+			"publishConfig": map[string]string{"access": "public"}, // npm takes a name with a scope for a private one
 		}, "", "  ")
 		if err := errors.Join(err, write(filepath.Join(folder, "package.json"), string(about)+"\n", 0o644)); err != nil {
 			return err

@@ -25,7 +25,7 @@ type bundle struct {
 
 type material struct {
 	PublicKey struct {
-		Hint string `json:"hint"`
+		Hint []byte `json:"hint"` // the SHA-256 of the key, as Sigstore's programs have it
 	} `json:"publicKey"`
 }
 
@@ -57,21 +57,27 @@ func Sign(list []byte, key *ecdsa.PrivateKey) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// verifyBundle returns the key that signed a list.
+// verifyBundle returns the key that signed a list. A bundle may have certificates, entries of logs
+// and times besides. A release has none, and they are not verified here: a bundle with anything but
+// what Sign writes is refused.
 func verifyBundle(text, list []byte, trusted []*ecdsa.PublicKey) (*ecdsa.PublicKey, error) {
 	var b bundle
+	var found bytes.Buffer
 	if err := json.Unmarshal(text, &b); err != nil {
 		return nil, fmt.Errorf("read %s: %w", BundleFile, err)
 	}
+	known, err := json.Marshal(b)
 	digest := sha256.Sum256(list)
 	switch {
 	case b.MediaType != mediaType || b.Message.Digest.Algorithm != digestAlgorithm:
 		return nil, fmt.Errorf("%s is no bundle of version 0.3 with SHA-256", BundleFile)
+	case err != nil || json.Compact(&found, text) != nil || !bytes.Equal(found.Bytes(), known):
+		return nil, fmt.Errorf("%s has other fields than a signature with a key", BundleFile)
 	case !bytes.Equal(b.Message.Digest.Digest, digest[:]):
 		return nil, errors.New("the signature is of another list")
 	}
 	for _, key := range trusted {
-		if ecdsa.VerifyASN1(key, digest[:], b.Message.Signature) {
+		if bytes.Equal(b.Material.PublicKey.Hint, fingerprint(key)) && ecdsa.VerifyASN1(key, digest[:], b.Message.Signature) {
 			return key, nil
 		}
 	}
@@ -111,11 +117,12 @@ func PrivateKey(text []byte) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// mustDER encodes a key that was decoded, or made by this program, and so can be encoded.
-func mustDER(key *ecdsa.PublicKey) []byte {
+// fingerprint is the SHA-256 of a key that was decoded or made here, and so can be encoded.
+func fingerprint(key *ecdsa.PublicKey) []byte {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		panic(err)
 	}
-	return der
+	sum := sha256.Sum256(der)
+	return sum[:]
 }

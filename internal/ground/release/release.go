@@ -85,7 +85,7 @@ func Verify(program string, trusted ...*ecdsa.PublicKey) (Proof, error) {
 	if err != nil {
 		return Proof{}, err
 	}
-	proof := Proof{Program: program, SHA256: sum, List: list, Key: fingerprint(key)}
+	proof := Proof{Program: program, SHA256: sum, List: list, Key: hex.EncodeToString(fingerprint(key))}
 	if proof.Name = nameOf(content, sum); proof.Name == "" {
 		return Proof{}, altered("%s is no program of the release: its SHA-256 is %s, which %s does not have", program, sum, list)
 	}
@@ -141,9 +141,4 @@ func hash(program string) (string, error) {
 		return "", fmt.Errorf("read the program: %w", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func fingerprint(key *ecdsa.PublicKey) string {
-	sum := sha256.Sum256(mustDER(key))
-	return hex.EncodeToString(sum[:])
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/ralph-loop/ralph/internal/ground/release"
 )
 
@@ -135,6 +137,42 @@ func TestAlteredFilesAreRefused(t *testing.T) {
 				t.Errorf("got %v; want an error with %q, altered %v, and a next step", err, test.want, test.altered)
 			}
 		})
+	}
+}
+
+// What sigstore-go and cosign sign with a key is accepted, and what sigstore-go refuses is refused,
+// as is what ralph has no means to verify.
+func TestSigstoreAgrees(t *testing.T) {
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "sigstore.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, f := range archive.Files {
+		files[f.Name] = f.Data
+	}
+	keys, err := release.PublicKeys(files["public.pem"])
+	if err != nil || len(keys) != 3 {
+		t.Fatal(keys, err)
+	}
+	bundles := map[string]int{}
+	for name, bundle := range files {
+		verdict, _, ok := strings.Cut(name, "/")
+		if !ok {
+			continue
+		}
+		bundles[verdict]++
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "ralph"), []byte("#!/bin/sh\necho a program\n"))
+		write(t, filepath.Join(dir, release.ListFile), files[release.ListFile])
+		write(t, filepath.Join(dir, release.BundleFile), bundle)
+		_, err := release.Verify(filepath.Join(dir, "ralph"), keys...)
+		if failed, ok := errors.AsType[*release.Error](err); verdict == "accepted" && err != nil || verdict != "accepted" && (!ok || !failed.Altered) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if bundles["accepted"] != 2 || bundles["other"] != 2 || bundles["refused"] < 20 {
+		t.Errorf("bundles: %v", bundles)
 	}
 }
 

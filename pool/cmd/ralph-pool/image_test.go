@@ -55,7 +55,7 @@ func newImageTest(t *testing.T) *imageTest {
 	i.person.Write(conf, "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=4096:4096\"]\nnetns = \"host\"\n[engine]\nruntime = \"runc\"\n")
 	t.Setenv("CONTAINERS_CONF", conf)
 	i.server = serveIn(t, programAt(t, i.person.Home, serveArguments(t.TempDir())...))
-	i.pool("join", line(i.server.Join), "--host", "desk")
+	i.pool("join", i.server.Join, "--host", "desk")
 
 	// A Secret is mounted as links to files that only its group can read.
 	secret := t.TempDir()
