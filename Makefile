@@ -306,6 +306,7 @@ docs: ## generate docs/reference/{commands,events,settings,rehearsing,durability
 	cd tools && $(GO) run ./durability -dir .. -docs
 
 site: ## the documentation as a site of files with a search, and the playground: bin/site; its links are checked
+	@rm -rf bin/site/playground # it alone would be no site
 	cd tools && $(GO) test -count=1 ./site && $(GO) run ./site -dir .. -out $(CURDIR)/bin/site
 	@$(MAKE) --no-print-directory playground
 
