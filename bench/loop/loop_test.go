@@ -139,20 +139,26 @@ func TestCheckRefusesChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	journals, err := filepath.Abs(filepath.Join("results", journalsFile))
+	journals, err := os.ReadFile(filepath.Join("results", journalsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, files := range map[string][2]string{
-		"as published": {string(page), string(list)},
-		"page":         {strings.Replace(string(page), "| `heldout` | ", "| `heldout` | 1", 1), string(list)},
-		"list":         {string(page), strings.Replace(string(list), "\ttrue\t", "\tfalse\t", 1)},
+	flip := func(at int) string { // one bit of the archive is another one
+		changed := bytes.Clone(journals)
+		changed[at] ^= 1
+		return string(changed)
+	}
+	half := len(journals) / 2
+	for name, files := range map[string][3]string{
+		"as published":            {string(page), string(list), string(journals)},
+		"page":                    {strings.Replace(string(page), "| `heldout` | ", "| `heldout` | 1", 1), string(list), string(journals)},
+		"list":                    {string(page), strings.Replace(string(list), "\ttrue\t", "\tfalse\t", 1), string(journals)},
+		"middle of the archive":   {string(page), string(list), flip(half)},
+		"checksum of the archive": {string(page), string(list), flip(len(journals) - 1)},
+		"more in the archive":     {string(page), string(list), string(journals) + "more"},
 	} {
 		dir := t.TempDir()
-		if err := writeFiles(dir, map[string]string{"page.md": files[0], trialsFile: files[1]}); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(journals, filepath.Join(dir, journalsFile)); err != nil {
+		if err := writeFiles(dir, map[string]string{"page.md": files[0], trialsFile: files[1], journalsFile: files[2]}); err != nil {
 			t.Fatal(err)
 		}
 		if err := check(dir, filepath.Join(dir, "page.md")); (err == nil) != (name == "as published") {
