@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -164,6 +165,24 @@ func TestCheckRefusesChanges(t *testing.T) {
 		if err := check(dir, filepath.Join(dir, "page.md")); (err == nil) != (name == "as published") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A figure beside the marks would be recomputed by no check. Those of the first play, at the end,
+// are in a commit.
+func TestProseHasNoFigures(t *testing.T) {
+	text, err := os.ReadFile("../../docs/experiment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _, found := strings.Cut(string(text), "\n## What differs from the plan\n")
+	sections := regexp.MustCompile(`(?s)<!-- figures: .*?<!-- end of figures -->`)
+	if !found || len(sections.FindAllString(page, -1)) < 9 {
+		t.Fatal("the page has other parts than this test knows")
+	}
+	page = strings.ReplaceAll(sections.ReplaceAllString(page, ""), "$0.30", "the bound")
+	if figures := regexp.MustCompile(`\d+ of \d+|\d+ dones|\d\.\d+`).FindAllString(page, -1); figures != nil {
+		t.Errorf("beside the marks are %q", figures)
 	}
 }
 
