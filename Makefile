@@ -171,7 +171,7 @@ bench-loop: build ## the experiment with loops and scripted models for MINUTES=2
 	../../bin/experiment-loops publish -out $(EXPERIMENT) -results $(EXPERIMENT)/results -page $(EXPERIMENT)/page.md
 
 bench-check: ## tests of the experiment with loops, and its published figures recomputed from the published journals
-	cd bench/loop && $(GO) vet . && $(GO) test . && $(GO) run . check
+	cd bench/loop && $(GO) vet . && $(GO) test -count=1 . && $(GO) run . check
 
 floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table; fails if one is below it
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
