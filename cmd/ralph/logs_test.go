@@ -189,8 +189,8 @@ func TestLogsReadWhatIsShown(t *testing.T) {
 	}
 }
 
-// A runner that dies before an iteration began leaves its segment; the next one resumes in a segment
-// of the iteration before.
+// A runner that dies before an iteration began leaves its segment; the next one resumes in one of
+// the iteration before.
 func TestLogsOfResumedIteration(t *testing.T) {
 	r := record(t, "night")
 	r.iterate(1, "One.")

@@ -73,10 +73,10 @@ func (a *archive) close() {
 
 func (a *archive) readManifest() error {
 	header, err := a.tar.Next()
-	if err != nil {
+	if err != nil && !errors.Is(err, zstd.ErrMagicMismatch) {
 		return fmt.Errorf("%w: %w", errForeign, err)
 	}
-	if header.Name != manifestName || header.Size > maxManifest {
+	if err != nil || header.Name != manifestName || header.Size > maxManifest {
 		return errForeign
 	}
 	text, err := io.ReadAll(a.tar)
