@@ -172,7 +172,7 @@ bench-loop: build ## the experiment with loops and scripted models for MINUTES=2
 	../../bin/experiment-loops publish -out $(EXPERIMENT) -results $(EXPERIMENT)/results -page $(EXPERIMENT)/page.md
 
 bench-check: ## tests of the experiment with loops, and its published figures recomputed from the published journals
-	cd bench/loop && $(GO) vet . && $(GO) test . && $(GO) run . check
+	cd bench/loop && $(GO) vet . && $(GO) test -count=1 . && $(GO) run . check
 
 floors: ## the benchmarks that have a floor (tools/bench/floors.txt), as a table; fails if one is below it
 	@mkdir -p bin && $(MAKE) --no-print-directory bench BENCH='$(shell tools/floors.sh -names)' > bin/floors.log || { tail -n 30 bin/floors.log; exit 1; }
@@ -307,6 +307,7 @@ docs: ## generate docs/reference/{commands,events,settings,rehearsing,durability
 	cd tools && $(GO) run ./durability -dir .. -docs
 
 site: ## the documentation as a site of files with a search, and the playground: bin/site; its links are checked
+	@rm -rf bin/site/playground # it alone would be no site
 	cd tools && $(GO) test -count=1 ./site && $(GO) run ./site -dir .. -out $(CURDIR)/bin/site
 	@$(MAKE) --no-print-directory playground
 

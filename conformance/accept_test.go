@@ -71,10 +71,14 @@ func acceptCases(t *testing.T) []made {
 			files: renamed(record(t, started), seg1, "1000000-i10000", `"ordinal":1,"iteration":0`, `"ordinal":1000000,"iteration":10000`)},
 		{name: "no-loop", about: "The runner died before it recorded its loop: there is no view.", requirements: "V-01", files: record(t, "")},
 		{name: "raw-blob", about: "A long line of the agent is a blob.", requirements: "J-25",
-			files: record(t, started+first+agent+`agent.noticed {"what":"x"} {"blob":"`+helloBlob+`","bytes":6}`+"\n").
+			files: record(t, started+first+agent+`agent.noticed {"what":"x"} {"b10b":"`+helloBlob+`","bytes":6}`+"\n").
+				replaced("000002-i0001", "b10b", "blob").
 				with("loop/blobs/"+helloBlob, func([]byte) []byte { return []byte("hello\n") })},
 		{name: "raw-is-no-blob", about: "An agent's own line may look like a reference to a blob.", requirements: "J-25",
 			files: record(t, started+first+agent+`agent.noticed {"what":"x"} {"blob":"no_name_of_a_blob"}`+"\n")},
+		{name: "raw-is-an-agents-line", about: "With other keys than a reference has, raw is the agent's own line.", requirements: "J-25",
+			files: record(t, started+first+agent+`agent.noticed {"what":"x"} {"blob":"`+helloBlob+`","bytes":6,"more":1}`+"\n"+
+				`agent.noticed {"what":"x"} {"blob":"`+helloBlob+`"}`+"\n")},
 	}
 	cases = append(cases, viewCases(t)...)
 	for i := range cases {

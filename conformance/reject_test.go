@@ -68,6 +68,7 @@ func rejectCases(t *testing.T) []made {
 		{name: "no-type", code: "envelope", about: "A line has no type.", requirements: "J-12", files: edit(seg2, `"type":"agent.said",`, ``)},
 		{name: "seq-is-text", code: "envelope", about: "A seq is a text.", requirements: "J-12", files: edit(seg2, `"seq":6,`, `"seq":"6",`)},
 		{name: "seq-is-negative", code: "envelope", about: "A seq is negative.", requirements: "J-12", files: edit(seg2, `"seq":6,`, `"seq":-6,`)},
+		{name: "seq-has-a-fraction", code: "envelope", about: "A seq has a point.", requirements: "J-12", files: edit(seg2, `"seq":6,`, `"seq":6.0,`)},
 		{name: "type-is-number", code: "envelope", about: "A type is a number.", requirements: "J-12", files: edit(seg2, `"type":"agent.said"`, `"type":7`)},
 		{name: "type-is-empty", code: "envelope", about: "A type is empty.", requirements: "J-12", files: edit(seg2, `"type":"agent.said"`, `"type":""`)},
 		{name: "time-is-local", code: "envelope", about: "A time has an offset.", requirements: "J-12", files: edit(seg2, `Z","iter":1,"by":"agent:pi"`, `+01:00","iter":1,"by":"agent:pi"`)},
@@ -111,7 +112,7 @@ func rejectCases(t *testing.T) []made {
 		{name: "blob-missing", code: "blob-missing", about: "A blob is gone.", requirements: "J-25", files: blob(gone)},
 		{name: "blob-changed", code: "blob-changed", about: "A blob was changed.", requirements: "J-26", files: blob(func(text []byte) []byte { return append(text, '.') })},
 		{name: "raw-blob-missing", code: "blob-missing", about: "The blob of an agent's line is gone.", requirements: "J-25",
-			files: record(t, started+first+agent+`agent.noticed {"what":"x"} {"blob":"`+helloBlob+`","bytes":6}`+"\n")},
+			files: record(t, started+first+agent+`agent.noticed {"what":"x"} {"bytes":6,"b10b":"`+helloBlob+`"}`+"\n").replaced("000002-i0001", "b10b", "blob")},
 		{name: "first-fault-counts", code: "checksum", about: "Of two faults, that of the earlier line counts.", requirements: "J-17 J-29",
 
 			files: line(seg2, 6, func(l string) string { return strings.Replace(l, "lines", "limes", 1) }).with(segment(seg3), func(text []byte) []byte { return text[1:] })},

@@ -264,9 +264,10 @@ func blobsOf(e event.Event) (names []string) {
 	case event.TypeToolReturned:
 		add(e.Field("blob"))
 	}
-	// An agent's own line may begin like this too, but only the writer's replacement is this short.
-	if _, tail, found := bytes.Cut(e.Line(), []byte(`,"raw":{"blob":"`)); found && len(tail) < 128 {
-		add(jsonscan.Get(e.Raw(), "blob"))
+	if bytes.Contains(e.Line(), []byte(`"blob"`)) { // else its raw need not be looked for
+		if name := event.RawBlob(e.Raw()); name != "" {
+			names = append(names, string(name))
+		}
 	}
 	return names
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,25 +140,49 @@ func TestCheckRefusesChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	journals, err := filepath.Abs(filepath.Join("results", journalsFile))
+	journals, err := os.ReadFile(filepath.Join("results", journalsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, files := range map[string][2]string{
-		"as published": {string(page), string(list)},
-		"page":         {strings.Replace(string(page), "| `heldout` | ", "| `heldout` | 1", 1), string(list)},
-		"list":         {string(page), strings.Replace(string(list), "\ttrue\t", "\tfalse\t", 1)},
+	flip := func(at int) string { // one bit of the archive is another one
+		changed := bytes.Clone(journals)
+		changed[at] ^= 1
+		return string(changed)
+	}
+	half := len(journals) / 2
+	for name, files := range map[string][3]string{
+		"as published":            {string(page), string(list), string(journals)},
+		"page":                    {strings.Replace(string(page), "| `heldout` | ", "| `heldout` | 1", 1), string(list), string(journals)},
+		"list":                    {string(page), strings.Replace(string(list), "\ttrue\t", "\tfalse\t", 1), string(journals)},
+		"middle of the archive":   {string(page), string(list), flip(half)},
+		"checksum of the archive": {string(page), string(list), flip(len(journals) - 1)},
+		"more in the archive":     {string(page), string(list), string(journals) + "more"},
 	} {
 		dir := t.TempDir()
-		if err := writeFiles(dir, map[string]string{"page.md": files[0], trialsFile: files[1]}); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(journals, filepath.Join(dir, journalsFile)); err != nil {
+		if err := writeFiles(dir, map[string]string{"page.md": files[0], trialsFile: files[1], journalsFile: files[2]}); err != nil {
 			t.Fatal(err)
 		}
 		if err := check(dir, filepath.Join(dir, "page.md")); (err == nil) != (name == "as published") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A figure beside the marks would be recomputed by no check. Those of the first play, at the end,
+// are in a commit.
+func TestProseHasNoFigures(t *testing.T) {
+	text, err := os.ReadFile("../../docs/experiment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _, found := strings.Cut(string(text), "\n## What differs from the plan\n")
+	sections := regexp.MustCompile(`(?s)<!-- figures: .*?<!-- end of figures -->`)
+	if !found || len(sections.FindAllString(page, -1)) < 9 {
+		t.Fatal("the page has other parts than this test knows")
+	}
+	page = strings.ReplaceAll(sections.ReplaceAllString(page, ""), "$0.30", "the bound")
+	if figures := regexp.MustCompile(`\d+ of \d+|\d+ dones|\d\.\d+`).FindAllString(page, -1); figures != nil {
+		t.Errorf("beside the marks are %q", figures)
 	}
 }
 

@@ -194,6 +194,14 @@ func unpack(path string) (group, error) {
 		}
 		all = append(all, f)
 	}
+	// To its end, where the checksum of all of it is compared.
+	n, err := io.Copy(io.Discard, r)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%d bytes follow its last file", n)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w", path, err)
+	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s has no trial", path)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ func sections(g group, all int) map[string]string {
 	main := g.where(func(f facts) bool { return slices.Contains(mainArms, f.Arm) })
 	calm := g.where(func(f facts) bool { return f.Rate == 0 })
 	count := fmt.Sprintf("%d of %d trials were played; the figures are of the %d in complete blocks. In %d of the %d trials without faults the machine\n"+
-		"was so busy that an agent dropped a request, and sent it again.", all, blocks*64, len(g), calm.count(func(f facts) bool { return f.late }), len(calm))
+		"was so busy that an agent dropped a request, and sent it again. The most expensive trial used $%.2f.",
+		all, blocks*64, len(g), calm.count(func(f facts) bool { return f.late }), len(calm),
+		slices.MaxFunc(g, func(a, b facts) int { return cmp.Compare(a.usd, b.usd) }).usd)
 	return map[string]string{
 		"count": count, "arms": armsTable(main), "faults": ratesTable(main) + kindsTable(main), "models": modelsTable(main),
 		"differences": differencesTable(main), "ralph": ralphTable(g), "ablations": ablationsTable(g),

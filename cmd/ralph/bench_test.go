@@ -103,7 +103,8 @@ func newBinary(b testing.TB) *binary {
 	b.Helper()
 	dir := b.TempDir()
 	p := &binary{path: filepath.Join(dir, "ralph"), home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
-	if err := os.Mkdir(p.project, 0o700); err != nil {
+	// With a folder for loops it is the project, whatever is above the temporary folder.
+	if err := os.MkdirAll(filepath.Join(p.project, cli.RalphFolder), 0o700); err != nil {
 		b.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", p.path, ".")

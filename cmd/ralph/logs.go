@@ -17,7 +17,7 @@ type logsVerb struct {
 	Context   int       `short:"C" placeholder:"N" help:"With --grep: also this many events before and after each match."`
 	Type      []string  `short:"t" complete:"type" placeholder:"TYPE" help:"Only these types, such as loop.ended; tool. means all that begin with it."`
 	Tool      string    `placeholder:"NAME" help:"Only calls of this tool, and what they returned."`
-	Iteration string    `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
+	Iteration string    `short:"i" placeholder:"N" help:"Only these iterations, such as 3, 2..4 or 5.. (5 and later); 0 is what belongs to none."`
 	Since     string    `placeholder:"TIME" help:"Only events since then: 2026-11-21T01:30:00Z, 01:30, 10m for ten minutes ago, today or yesterday."`
 	Until     string    `placeholder:"TIME" help:"Only events until then, in the same forms."`
 	From      event.Seq `placeholder:"SEQ" help:"Only this event and those after it."`

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -51,7 +52,7 @@ func TestLogsFilters(t *testing.T) {
 		"a type that did not happen":  {logsVerb{Type: []string{"breaker.", "fault.raised"}}, ""},
 		"some iterations":             {logsVerb{Iteration: "2-3", Type: []string{"iteration.started"}}, "iteration.started iteration.started"},
 		"iterations from one on":      {logsVerb{Iteration: "3-", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
-		"before the first iteration":  {logsVerb{Iteration: "0", Type: []string{"loop."}}, "loop.started"},
+		"of no iteration":             {logsVerb{Iteration: "0", Type: []string{"loop."}}, "loop.started"},
 		"the last ones":               {logsVerb{Lines: 2}, "loop.ended segment.sealed"},
 		"the last ones of a type":     {logsVerb{Lines: 2, Type: []string{"iteration.", "agent.said"}}, "agent.said iteration.ended"},
 		"more than there are":         {logsVerb{Lines: 100, Type: []string{"loop."}}, "loop.started loop.ended"},
@@ -185,6 +186,43 @@ func TestLogsReadWhatIsShown(t *testing.T) {
 	r.must(os.WriteFile(segments[3], append(first, "\ndamage\n"...), 0o600))
 	if got := r.printed(&logsVerb{Source: "night", Iteration: "3"}); strings.Count(got, "Words of iteration 3.") != 1 || strings.Contains(got, "iteration 2") {
 		t.Errorf("iteration 3:\n%s", got)
+	}
+}
+
+// A runner that dies before an iteration began leaves its segment; the next one resumes in one of
+// the iteration before.
+func TestLogsOfResumedIteration(t *testing.T) {
+	r := record(t, "night")
+	r.iterate(1, "One.")
+	r.next(2)
+	r.must(r.w.Close())
+	found, err := journal.Recover(r.dir, r.opt)
+	r.must(err)
+	w, events, err := journal.Create(r.dir, found, 1, r.state.Checkpoint(), r.opt)
+	r.must(err)
+	r.w = w
+	t.Cleanup(func() { _ = w.Close() })
+	r.fold(events)
+	resumed, err := w.Append([]event.Draft{event.Encode(event.LoopResumed{Host: "mill", PID: 8, Died: true}, "loop")})
+	r.must(err)
+	r.fold(resumed)
+	r.append(event.Decided{Do: event.DoBegin, Iteration: 2})
+	r.next(2)
+	r.iterate(2, "Two.")
+	r.next(3)
+	r.iterate(3, "Three.")
+	r.end(event.ReasonPromise, "done")
+	r.register()
+	for iterations, want := range map[string]string{
+		"0":    "loop.started loop.resumed",
+		"1":    "loop.started iteration.started iteration.ended loop.resumed",
+		"2":    "iteration.started iteration.ended",
+		"0..2": "loop.started iteration.started iteration.ended loop.resumed iteration.started iteration.ended",
+	} {
+		got := r.printed(&logsVerb{Source: "night", Iteration: iterations, Type: []string{"loop.", "iteration."}})
+		if got := strings.Join(types(got), " "); got != want {
+			t.Errorf("-i %s: %s", iterations, got)
+		}
 	}
 }
 

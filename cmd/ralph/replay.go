@@ -20,7 +20,7 @@ type replayVerb struct {
 	Source    string        `arg:"" optional:"" complete:"loop,file" help:"The loop, a copy of its folder, or a segment of its journal, compressed or not and whatever its name; - reads it from stdin. Without it the loop that runs here."`
 	Speed     string        `placeholder:"N" help:"Playback speed: 1 is real time, max is no delay. Pauses are at most 2 s, except at 1. On a terminal 10, for --cast 1, elsewhere max."`
 	From      event.Seq     `placeholder:"SEQ" help:"Begin with this event."`
-	Iteration string        `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
+	Iteration string        `short:"i" placeholder:"N" help:"Only these iterations, such as 3, 2..4 or 5.. (5 and later)."`
 	Color     string        `enum:"auto,always,never" default:"auto" help:"Use colours: auto (on a terminal), always or never."`
 	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report what differs today: a decision, a checkpoint, state.json."`
 	Verbose   bool          `short:"V" help:"Show prompts, decisions and notices as well."`

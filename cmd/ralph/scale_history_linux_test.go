@@ -165,9 +165,12 @@ func (s *scaled) talks(name string, iterations int) {
 		size += segment.Size
 	}
 	if tenth := iterations / 10; tenth > 1 {
-		at := func(n int) mark { // the poll may have missed one
+		at := func(n int) mark { // the poll may have missed one, also the last
 			for marks[n].at.IsZero() && n < iterations {
 				n++
+			}
+			for marks[n].at.IsZero() && n > 1 {
+				n--
 			}
 			return marks[n]
 		}

@@ -28,6 +28,7 @@ type recorded struct {
 	name  string
 	dir   string
 	w     *journal.Writer
+	opt   journal.Options
 	state loopstate.State
 	at    time.Time
 	lock  *registration.Lock
@@ -49,16 +50,16 @@ func record(t *testing.T, name string) *recorded {
 	}
 	r.dir = filepath.Join(r.env.Cwd, cli.RalphFolder, name)
 	r.must(os.MkdirAll(r.dir, 0o700))
-	opt := journal.Options{
+	r.opt = journal.Options{
 		Now: func() time.Time { return r.at }, Notify: true,
 		NewID: func(time.Time) (id [26]byte) {
 			copy(id[:], fmt.Sprintf("01JD%022d", r.state.Seq+1))
 			return id
 		},
 	}
-	found, err := journal.Recover(r.dir, opt)
+	found, err := journal.Recover(r.dir, r.opt)
 	r.must(err)
-	w, events, err := journal.Create(r.dir, found, 1, nil, opt)
+	w, events, err := journal.Create(r.dir, found, 1, nil, r.opt)
 	r.must(err)
 	r.w = w
 	r.fold(events)

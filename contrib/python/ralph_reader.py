@@ -6,8 +6,8 @@ but the standard library. It writes nothing. Numbers such as J-12 are requiremen
 
     python3 ralph_reader.py journal|inbox|registry FOLDER
 
-FOLDER is that of a case: 'ralph journal conformance -- python3 ralph_reader.py' runs them all. As a
-module: verify(loop, []) yields the events of a loop's folder, or raises Damage.
+FOLDER is a case; 'ralph journal conformance -- python3 ralph_reader.py' runs them all. For journal it
+may be a loop's own folder. As a module: verify(loop, []) yields the events of that, or raises Damage.
 """
 
 import fcntl
@@ -59,7 +59,7 @@ class Damage(Exception):
         self.code, self.segment, self.line = code, segment, line
 
 class Unsupported(Exception):
-    """This machine cannot decompress a segment."""
+    """This machine cannot decompress a segment, or Python cannot parse a line."""
 
 class Segment:
     def __init__(self, folder, ordinal, iteration, packed):
@@ -75,7 +75,7 @@ class Segment:
     def read(self):
         """Returns the bytes, and whether more could not be decompressed (J-08)."""
         with open(self.path, "rb") as f:
-            if not self.packed:
+            if not self.packed or not os.fstat(f.fileno()).st_size:
                 return f.read(), False
             if not shutil.which("zstd"):
                 raise Unsupported("zstd")
@@ -111,16 +111,16 @@ ENVELOPE = {  # J-12
 def checksum(line, before):
     """J-16, J-17: the checksum of a line, and whether it has that one; None if it has none."""
     tail = re.fullmatch(rb',"crc":"([0-9a-f]{8})"\}', line[-18:])
-    if not tail:
-        return None, False
-    crc = crc32c(line[:-18], before)
-    return crc, int(tail[1], 16) == crc
+    crc = crc32c(line[:-18], before) if tail else None
+    return crc, tail is not None and int(tail[1], 16) == crc
 
 def check_line(line, before, seq):
     """J-09 to J-17: the event of a line, its checksum, and the code of its first fault."""
     try:
         event = parse(line)
-    except NOT_JSON:
+    except RecursionError as deep:  # a writer may use 10,000 levels, and this parser some 1,000
+        raise Unsupported("nesting") from deep
+    except ValueError:
         return None, None, "not-json"
     if not isinstance(event, dict):
         return None, None, "not-object"
@@ -321,7 +321,7 @@ def read_journal(case):
     """J-30: the facts of a journal, and the view of its loop."""
     found, view, events = [], View(), 0
     try:
-        for event in verify(os.path.join(case, "loop"), found):
+        for event in verify(case if os.path.isdir(os.path.join(case, "journal")) else os.path.join(case, "loop"), found):
             events += 1
             view.fold(event)
     except Damage as damage:

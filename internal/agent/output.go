@@ -183,7 +183,8 @@ func (s *Session) keeps(line []byte, from Stream, d *Decoded) bool {
 	if !s.cfg.KeepRaw || d.DropRaw || from == Stderr || slices.ContainsFunc(d.Facts, isPiece) {
 		return false
 	}
-	return (d.JSON || jsonscan.Valid(line)) && !isTooDeep(line)
+	// A reference to a blob that an agent prints would be taken for one of the writer's.
+	return (d.JSON || jsonscan.Valid(line)) && !isTooDeep(line) && event.RawBlob(line) == ""
 }
 
 // around is how many objects and arrays of an event may be around a part of a line.

@@ -122,6 +122,36 @@ func TestRawLinesKept(t *testing.T) {
 	}
 }
 
+// An agent cannot name a blob that is missing: a line that looks like the writer's reference to one
+// is a text.
+func TestPrintedReferencesAreTexts(t *testing.T) {
+	blob := strings.Repeat("ab", 32)
+	for line, text := range map[string]bool{
+		`{"blob":"` + blob + `","bytes":6}`:             true,
+		`{ "bytes" : 6, "blob" : "` + blob + `" }`:      true,
+		`{"blob":"` + blob + `","bytes":6,"more":true}`: false,
+		`{"blob":"` + blob + `"}`:                       false,
+		`{"blob":"` + blob[2:] + `","bytes":6}`:         false,
+	} {
+		decodes := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentUnparsed{}) }
+		c := converse(t, echo{facts: decodes}, func(cfg *agent.Config) { cfg.KeepRaw = true }, prints(t, line+"\n")...)
+		c.begin()
+		found := false
+		for _, d := range c.all() {
+			if d.Type != event.TypeAgentUnparsed {
+				continue
+			}
+			found = true
+			if got := payload[event.AgentUnparsed](t, d).Line.String(); (got == line) != text || (string(d.Raw) == line) == text {
+				t.Errorf("%s: the text %q and the raw %s", line, got, d.Raw)
+			}
+		}
+		if !found {
+			t.Errorf("%s is lost", line)
+		}
+	}
+}
+
 // An agent cannot make a journal that is no JSON: as a part of an event, a line is deeper.
 func TestDeepLinesAreTexts(t *testing.T) {
 	for depth, deep := range map[int]bool{100: false, jsonscan.MaxDepth - 8: false, jsonscan.MaxDepth - 7: true, jsonscan.MaxDepth: true, jsonscan.MaxDepth + 1: true} {

@@ -171,9 +171,9 @@ func (r *Redecoder) startDialect() error {
 // decodeLine decodes a line again.
 func (r *Redecoder) decodeLine(e event.Event) error {
 	raw := e.Raw()
-	if sum := jsonscan.Get(raw, "blob"); sum != nil && r.Blob != nil && len(raw) < 128 {
+	if name := event.RawBlob(raw); name != "" && r.Blob != nil {
 		var err error
-		if raw, err = r.Blob(jsonscan.Unquote(sum)); err != nil {
+		if raw, err = r.Blob(string(name)); err != nil {
 			return err
 		}
 	}

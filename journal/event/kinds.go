@@ -1,9 +1,12 @@
 package event
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"slices"
+
+	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 )
 
 // parse returns the value of a closed list that text spells.
@@ -185,6 +188,25 @@ func ParseBlobRef(text string) (BlobRef, error) {
 		return "", fmt.Errorf("%.80q is not the name of a blob", text)
 	}
 	return BlobRef(text), nil
+}
+
+// RawBlob returns the name of the blob that has a line of an agent, if its raw is such a reference:
+// an object with blob and bytes, and nothing else. It is empty for the line itself.
+func RawBlob(raw []byte) (name BlobRef) {
+	if !bytes.Contains(raw, []byte(`"blob"`)) {
+		return ""
+	}
+	members := 0
+	for cur := jsonscan.Object(raw); ; members++ {
+		switch key, value, ok := cur.Next(); {
+		case !ok && members == 2:
+			return name
+		case !ok || string(key) != "blob" && string(key) != "bytes":
+			return ""
+		case string(key) == "blob":
+			name, _ = ParseBlobRef(jsonscan.Unquote(value)) // empty if it is no name of one
+		}
+	}
 }
 
 // StoryMode is what an iteration does with a story.

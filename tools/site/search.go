@@ -69,11 +69,12 @@ func (s *site) shelf(name string) string {
 	return ""
 }
 
-// words are those that a search finds: with a letter, in small letters, each once.
+// words are those that a search finds: in small letters, each once. Of numbers they are the short
+// ones, such as those of exit codes and requirements.
 func words(text string) map[string]bool {
 	found := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
-		if len(word) > 1 && len(word) < 40 && strings.ContainsFunc(word, unicode.IsLetter) && !slices.Contains(stopWords, word) {
+		if len(word) < 40 && (len(word) <= 3 || strings.ContainsFunc(word, unicode.IsLetter)) && !slices.Contains(stopWords, word) {
 			found[word] = true
 		}
 	}

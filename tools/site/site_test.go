@@ -224,6 +224,9 @@ func TestSearchIndexFindsPages(t *testing.T) {
 		"enable":            "docs/guide/service.html#at-boot-without-a-login", // in a block of code
 		"maximumiterations": "docs/guide/budgets.html#your-limits",             // in a table
 		"withdraw":          "docs/reference/commands.html#ralph-withdraw",
+		"429":               "docs/reference/adapters.html#failed-requests-over-acp",
+		"29":                "docs/reference/format.html#a-journal",        // of J-29
+		"9":                 "docs/concepts/architecture.html#one-kill--9", // of kill -9
 	} {
 		if got := sections(word); !slices.Contains(got, want) {
 			t.Errorf("%q is found in %q", word, got)

@@ -217,8 +217,8 @@ func (l *log) read() error {
 		from.FromIteration = l.keep.Iterations.First
 	}
 	for e, err := range l.events(from) {
-		if err == nil && e.Type == event.TypeSegmentOpened && e.Iter > max(l.keep.Iterations.Last, 1) {
-			break // later segments have later iterations; the first has what comes before the first
+		if err == nil && e.Type == event.TypeSegmentOpened && l.keep.Iterations.Over(e.Iter) {
+			break
 		}
 		if none, ok := errors.AsType[*journal.RangeError](err); ok && l.from > 0 && none.Last == l.from-1 {
 			break

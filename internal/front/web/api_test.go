@@ -264,6 +264,13 @@ func TestLivePagesResume(t *testing.T) {
 			t.Errorf("cut after %d: %v\nwant %v", cut, page, want)
 		}
 	}
+	for _, before := range []event.Seq{last + 1, 9999} {
+		page := pageOf{}
+		page.take(t, message{data: w.ask("GET", fmt.Sprintf("/api/loops/demo/entries?html=1&limit=500&before=%d", before), "", w.bearer()...).body})
+		if !reflect.DeepEqual(page, want) {
+			t.Errorf("before event %d: %v\nwant %v", before, page, want)
+		}
+	}
 	for _, path := range []string{"", "?after=9999", "?first=1&after=9998"} {
 		s := w.stream("/api/loops/demo/live"+path, w.bearer()...)
 		page := pageOf{}

@@ -155,6 +155,9 @@ func readBefore(l *projector.View, before event.Seq, limit int) (p transcript.Pa
 	}
 	for n := cmp.Or(limit, pageEvents); ; n *= 4 {
 		p, err = transcript.Before(l.Dir, before, n, optionsFor(l))
+		if later, ok := errors.AsType[*journal.RangeError](err); ok && before > later.Last {
+			return readBefore(l, 0, limit) // the end comes before it
+		}
 		if err != nil || limit > 0 || enough(p, n) {
 			return p, "", err
 		}

@@ -312,6 +312,41 @@ func TestImportTakesWhatExportWrites(t *testing.T) {
 	}
 }
 
+// TestImportReadsToTheEnd imports a file that goes on after the end of its archive, and one whose
+// checksum, at its end, is that of other files.
+func TestImportReadsToTheEnd(t *testing.T) {
+	whole := []byte(read(t, stranger{}.write(t)))
+	empty, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(whole)
+	other[len(other)-1] ^= 1
+	for name, c := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"as exported":      {whole, ""},
+		"another archive":  {slices.Concat(whole, empty.EncodeAll([]byte("more"), nil)), "it has more after its last file"},
+		"other bytes":      {slices.Concat(whole, []byte("more")), "magic number mismatch"},
+		"another checksum": {other, "CRC check failed"},
+	} {
+		file := filepath.Join(t.TempDir(), "moved.ralph")
+		write(t, file, string(c.file))
+		e, home, _ := victim(t)
+		_, err := Import(t.Context(), e, file, "proj", false, nil)
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v; want %q in it", name, err, c.want)
+		}
+		if got := listed(t, home); !slices.Equal(got, []string{".ralph"}) {
+			t.Errorf("%s: there is %v", name, got)
+		}
+	}
+}
+
 // TestLargeTreeIsRefused imports bundles that are small and whose work trees are not.
 func TestLargeTreeIsRefused(t *testing.T) {
 	e, home, _ := victim(t)

@@ -73,6 +73,9 @@ func (a *archive) close() {
 
 func (a *archive) readManifest() error {
 	header, err := a.tar.Next()
+	if err != nil && !errors.Is(err, zstd.ErrMagicMismatch) {
+		return fmt.Errorf("%w: %w", errForeign, err)
+	}
 	if err != nil || header.Name != manifestName || header.Size > maxManifest {
 		return errForeign
 	}
@@ -118,7 +121,7 @@ func (a *archive) unpack(folder *os.Root) error {
 	for {
 		header, err := a.tar.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return a.ended()
 		}
 		if err != nil {
 			return err
@@ -149,6 +152,17 @@ func (a *archive) unpack(folder *os.Root) error {
 			return err
 		}
 	}
+}
+
+// ended reads on to the file's own end, where the checksum of all of it is compared.
+func (a *archive) ended() error {
+	switch n, err := io.CopyN(io.Discard, a.zstd, 1); {
+	case n > 0:
+		return unwanted(errors.New("it has more after its last file, which no export writes"))
+	case !errors.Is(err, io.EOF):
+		return err
+	}
+	return nil
 }
 
 func (a *archive) unpackFile(folder *os.Root, name string, mode os.FileMode) error {

@@ -131,6 +131,10 @@ type Interval struct{ First, Last int }
 // Contains reports whether an iteration is in it.
 func (i Interval) Contains(n int) bool { return i.First <= n && n <= i.Last }
 
+// Over reports whether nothing of it follows a segment of iteration n. A resume may continue with
+// the iteration before it; what belongs to none, such as loop.resumed, may come anywhere.
+func (i Interval) Over(n int) bool { return i.First > 0 && n-1 > i.Last }
+
 // Iterations reads 3, 2..4 or 5.., or the same with one hyphen; an empty text means all.
 func Iterations(s string) (Interval, error) {
 	if s == "" {
