@@ -25,7 +25,7 @@ SEED     ?=
 FUZZTIME ?= 30s
 BENCH    ?= .
 WITHIN   ?= 3m
-# More arguments of tools/mutate, such as -only next_check or -json.
+# More arguments of tools/mutate, such as -only next_check.
 MUTANTS  ?=
 # The name of the image, and what it has of agents.
 IMAGE    ?= ralph:latest
@@ -143,7 +143,7 @@ MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/core/policy,int
 	-test 'internal/core/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/core/loop -test.run=TestSimulation$$ -sim.seeds=3'
 
-mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (30 minutes)
+mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (an hour)
 	$(GO) -C tools/mutate test .
 	$(MUTATE) $(MUTANTS)
 
