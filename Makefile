@@ -132,7 +132,7 @@ fuzz: ## each fuzz target for FUZZTIME=30s, one after another
 	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out bench pool tools,$(FOLDERS))
 
 golden: ## rewrite the golden files; read the diff before you commit it
-	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
+	@for folder in $(call having,flag.Bool."update"|testkit/golden"); do $(GO) test $$folder -update || exit 1; done
 	@git status --short -- '*testdata*' docs
 
 # The mutated packages, and the tests that run against each mutant.

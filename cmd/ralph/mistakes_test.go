@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -43,18 +44,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 	if count < 100 {
 		t.Errorf("there are only %d mistakes", count)
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.TrimSpace(got.String())+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want := strings.Split(string(text), "\n\n")
-	for i, block := range strings.Split(strings.TrimSpace(got.String())+"\n", "\n\n") {
-		if i >= len(want) || block != want[i] {
-			t.Errorf("the answer has changed:\n%s\nit was\n%s", block, want[min(i, len(want)-1)])
-		}
-	}
+	golden.Check(t, file, strings.TrimSpace(got.String())+"\n")
 }
 
 // mistakes is a project with a loop done, which has ended, a loop quiet, which runs, and files that

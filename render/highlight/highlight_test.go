@@ -1,7 +1,6 @@
 package highlight
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestTokensOfEachLanguage(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.in")
@@ -32,15 +30,7 @@ func TestTokensOfEachLanguage(t *testing.T) {
 			for _, token := range l.Tokens(code) {
 				fmt.Fprintf(&got, "%-8s %q\n", token.Class, token.Text)
 			}
-			golden := strings.TrimSuffix(file, ".in") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want := read(t, golden); got.String() != want {
-				t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
-			}
+			golden.Check(t, strings.TrimSuffix(file, ".in")+".golden", got.String())
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/render"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestRenderedPages(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.md")
@@ -34,18 +32,7 @@ func TestRenderedPages(t *testing.T) {
 				for _, line := range Render(string(source), o) {
 					got.WriteString(line.String() + "\n")
 				}
-				if *update {
-					if err := os.WriteFile(name+".golden", []byte(got.String()), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(name + ".golden")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got.String()); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
-				}
+				golden.Check(t, name+".golden", got.String())
 			})
 		}
 	}

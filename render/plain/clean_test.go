@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
@@ -37,7 +38,7 @@ func harmless(text string) error {
 func poisoned(t testing.TB, poison string) []event.Event {
 	var events []event.Event
 	var crc uint32
-	for _, e := range readEvents(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
+	for _, e := range golden.Events(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
 		for _, typ := range []event.Type{e.Type, event.Type("future." + strings.ToValidUTF8(poison, "?"))} {
 			var data any
 			if err := json.Unmarshal(e.Data(), &data); err != nil {

@@ -1,10 +1,8 @@
 package transcript_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -18,34 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
-
 var runs = []string{"demo", "pi-tools", "pi-overload", "claude-tools", "claude-partial", "claude-subagent", "stories"}
 
-func readEvents(t testing.TB, path string) (events []event.Event) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		e, err := event.Parse(bytes.Clone(lines.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, e)
-	}
-	return events
-}
-
 func readRun(t testing.TB, name string) []event.Event {
-	return readEvents(t, filepath.Join("..", "testdata", "runs", name+".jsonl"))
+	return golden.Events(t, filepath.Join("..", "testdata", "runs", name+".jsonl"))
 }
 
 // script makes the events of a run from payloads, a second apart, in iteration 1.
@@ -101,20 +80,7 @@ func TestEntriesOfRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			path := filepath.Join("testdata", run+".golden")
-			if *update {
-				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Check(t, filepath.Join("testdata", run+".golden"), got.Bytes())
 		})
 	}
 }
@@ -281,7 +247,7 @@ func TestEntriesAreClean(t *testing.T) {
 	for _, poison := range []string{"\x1b[2Jowned", "\x1b]0;t\x07", "\u009b31m\u0085", "\x00\b\r\x7f", "\u202eevil\u2066"} {
 		var events []event.Event
 		var crc uint32
-		for i, e := range readEvents(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
+		for i, e := range golden.Events(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
 			var data any
 			if err := json.Unmarshal(e.Data(), &data); err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -30,15 +31,7 @@ func TestFleetTraces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := playFleet(t, string(want))
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
-		}
+		golden.Check(t, file, playFleet(t, string(want)))
 	}
 }
 
