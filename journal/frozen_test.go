@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -51,14 +52,8 @@ func TestTodaysWriterWritesVersion1(t *testing.T) {
 	dir := t.TempDir()
 	writeVersion1(t, dir)
 	for _, name := range []string{"journal/000002-i0001.jsonl", "journal/000002-i0001.jsonl.torn-1", "journal/000003-i0001.jsonl"} {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := os.ReadFile(filepath.Join("testdata", "v1", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testfile.Read(t, filepath.Join(dir, name))
+		want := testfile.Read(t, filepath.Join("testdata", "v1", name))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -66,12 +66,7 @@ func fold(t *testing.T, all ...event.Payload) *projector.Loop {
 	t.Helper()
 	var loop projector.Loop
 	for i, p := range all {
-		line, _ := frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), At: time.Unix(0, 0)}, event.Encode(p, "loop"), 0)
-		e, err := event.Parse(line)
-		if err == nil {
-			err = loop.Fold(e)
-		}
-		if err != nil {
+		if err := loop.Fold(testevent.Of(event.Seq(i+1), time.Unix(0, 0), event.Encode(p, "loop"))); err != nil {
 			t.Fatal(err)
 		}
 	}

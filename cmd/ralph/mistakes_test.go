@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -25,10 +26,7 @@ import (
 // says what is wrong with it, and has a next step. Nothing is on stdout.
 func TestMistakesAreAnswered(t *testing.T) {
 	const file = "testdata/mistakes.txt"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, file)
 	w := newMistakes(t)
 	var got strings.Builder
 	count := 0
@@ -91,12 +89,7 @@ func newMistakes(t *testing.T) *mistakes {
 		"home/.gitconfig":              "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada\n\temail = ada@example.org\n",
 	} {
 		path := filepath.Join(top, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, text)
 	}
 	t.Cleanup(func() { endRunners(home) })
 	for _, line := range []string{

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/phrase"
@@ -16,7 +16,7 @@ import (
 func recorded(t testing.TB, path string) []transcript.Entry {
 	t.Helper()
 	b := transcript.New(transcript.Options{Project: "/tmp/p", Location: time.UTC})
-	for _, e := range golden.Events(t, path) {
+	for _, e := range testevent.Read(t, path) {
 		b.Add(e)
 	}
 	return b.Take()

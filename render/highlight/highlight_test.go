@@ -2,7 +2,6 @@ package highlight
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 )
 
@@ -35,14 +35,7 @@ func TestTokensOfEachLanguage(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+func read(t *testing.T, name string) string { t.Helper(); return string(testfile.Read(t, name)) }
 
 func TestLanguageByName(t *testing.T) {
 	for info, want := range map[string]string{

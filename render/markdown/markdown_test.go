@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -24,10 +24,7 @@ func TestRenderedPages(t *testing.T) {
 		for _, o := range []Options{{Width: 40}, {Width: 100}, {Width: 60, Marks: true}} {
 			name := fmt.Sprintf("%s.%d", strings.TrimSuffix(file, ".md"), o.Width)
 			t.Run(filepath.Base(name), func(t *testing.T) {
-				source, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				source := testfile.Read(t, file)
 				var got strings.Builder
 				for _, line := range Render(string(source), o) {
 					got.WriteString(line.String() + "\n")
@@ -199,10 +196,7 @@ func BenchmarkHostile(b *testing.B) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	source, err := os.ReadFile("testdata/answer.md")
-	if err != nil {
-		b.Fatal(err)
-	}
+	source := testfile.Read(b, "testdata/answer.md")
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
 		Render(string(source), Options{Width: 80})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
@@ -20,7 +21,7 @@ import (
 func read(t testing.TB, path string) []transcript.Entry {
 	t.Helper()
 	b := transcript.New(transcript.Options{Location: time.UTC, Verbose: true})
-	for _, e := range golden.Events(t, path) {
+	for _, e := range testevent.Read(t, path) {
 		b.Add(e)
 	}
 	return b.Take()

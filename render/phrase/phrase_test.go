@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -24,7 +24,7 @@ func TestEachTypeHasPhrase(t *testing.T) {
 		}
 	}
 	said := map[event.Type]string{}
-	for _, e := range golden.Events(t, "../../journal/event/testdata/catalogue.jsonl") {
+	for _, e := range testevent.Read(t, "../../journal/event/testdata/catalogue.jsonl") {
 		p, err := event.Decode(e)
 		if err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/plain"
@@ -22,23 +22,14 @@ var clock = time.Date(2026, 11, 21, 23, 58, 0, 0, time.UTC)
 // next one; without one it is a tenth of a second.
 func script(steps ...any) []event.Event {
 	var events []event.Event
-	at, crc := clock, uint32(0)
+	at := clock
 	for _, step := range steps {
 		if wait, ok := step.(time.Duration); ok {
 			at = at.Add(wait)
 			continue
 		}
 		at = at.Add(100 * time.Millisecond)
-		var id [26]byte
-		copy(id[:], fmt.Sprintf("01JD%022d", len(events)+1))
-		var line []byte
-		line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(len(events) + 1), ID: id, At: at},
-			event.Encode(step.(event.Payload), "loop"), crc)
-		e, err := event.Parse(line)
-		if err != nil {
-			panic(err)
-		}
-		events = append(events, e)
+		events = append(events, testevent.Of(event.Seq(len(events)+1), at, event.Encode(step.(event.Payload), "loop")))
 	}
 	return events
 }
@@ -73,7 +64,7 @@ func text(t testing.TB, opt render.Options, events []event.Event) string {
 // to a verbose reader, and its line in a log.
 func TestEachTypeOfEvent(t *testing.T) {
 	var out bytes.Buffer
-	for _, e := range golden.Events(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
+	for _, e := range testevent.Read(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
 		one := []event.Event{e}
 		var line bytes.Buffer
 		show(t, render.NewLog(&line, render.Options{Location: time.UTC}), one)
@@ -95,7 +86,7 @@ func TestRuns(t *testing.T) {
 		t.Fatalf("recorded runs: %d, %v", len(paths), err)
 	}
 	for _, path := range paths {
-		runs[strings.TrimSuffix(filepath.Base(path), ".jsonl")] = golden.Events(t, path)
+		runs[strings.TrimSuffix(filepath.Base(path), ".jsonl")] = testevent.Read(t, path)
 	}
 	for name, events := range runs {
 		for _, width := range []int{40, 80, 200} {

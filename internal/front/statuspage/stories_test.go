@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
 	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -20,7 +21,7 @@ import (
 func planned(t *testing.T) *projector.View {
 	t.Helper()
 	var loop projector.Loop
-	for _, e := range golden.Events(t, "../../../render/testdata/runs/stories.jsonl") {
+	for _, e := range testevent.Read(t, "../../../render/testdata/runs/stories.jsonl") {
 		if err := loop.Fold(e); err != nil {
 			t.Fatal(err)
 		}
