@@ -25,7 +25,7 @@ SEED     ?=
 FUZZTIME ?= 30s
 BENCH    ?= .
 WITHIN   ?= 3m
-# More arguments of tools/mutate, such as -only next_check or -json.
+# More arguments of tools/mutate, such as -only next_check.
 MUTANTS  ?=
 # The name of the image, what it has of agents, and the unpacked archive of a release that has its programs.
 IMAGE    ?= ralph:latest
@@ -133,7 +133,7 @@ fuzz: ## each fuzz target for FUZZTIME=30s, one after another
 	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out bench pool tools,$(FOLDERS))
 
 golden: ## rewrite the golden files; read the diff before you commit it
-	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
+	@for folder in $(call having,flag.Bool."update"|testkit/golden"); do $(GO) test $$folder -update || exit 1; done
 	@git status --short -- '*testdata*' docs
 
 # The mutated packages, and the tests that run against each mutant.
@@ -144,7 +144,7 @@ MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/core/policy,int
 	-test 'internal/core/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/core/loop -test.run=TestSimulation$$ -sim.seeds=3'
 
-mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (30 minutes)
+mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (an hour)
 	$(GO) -C tools/mutate test .
 	$(MUTATE) $(MUTANTS)
 

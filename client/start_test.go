@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -24,10 +25,7 @@ func program(t *testing.T, script string) (path string, arguments func() []strin
 		t.Fatal(err)
 	}
 	return path, func() []string {
-		text, err := os.ReadFile(notes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, notes)
 		return strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
 }
@@ -66,10 +64,7 @@ echo $! > '`+dir+`/pid'; printf '{"dir":"`+dir+`"}\n'`)
 	if _, err := (Start{Project: t.TempDir(), Program: path}).Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, filepath.Join(dir, "pid"))
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
 		t.Fatal(err)

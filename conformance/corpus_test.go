@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/conformance"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 var update = flag.Bool("update", false, "write the corpus again")
@@ -114,10 +115,7 @@ var (
 
 // TestRequirementsAreCovered holds the page, the packages and the corpus against each other.
 func TestRequirementsAreCovered(t *testing.T) {
-	page, err := os.ReadFile("../docs/reference/format.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testfile.Read(t, "../docs/reference/format.md")
 	codes := map[string]string{} // the requirement of each
 	stated := map[string]bool{}
 	for _, row := range requirement.FindAllStringSubmatch(string(page), -1) {
@@ -169,10 +167,7 @@ func TestRequirementsAreCovered(t *testing.T) {
 // codesOfPackages returns the codes in the source of the packages that read the files.
 func codesOfPackages(t *testing.T) (codes []string) {
 	for _, name := range []string{"journal/errors.go", "inbox/command.go", "inbox/box.go", "registry/entry.go", "registry/survey.go"} {
-		source, err := os.ReadFile("../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := testfile.Read(t, "../"+name)
 		found := codeInGo.FindAllStringSubmatch(string(source), -1)
 		if len(found) == 0 {
 			t.Errorf("no code is found in %s", name)

@@ -2,18 +2,17 @@ package journal_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "write testdata/v1.golden again; never testdata/v1")
 
 // TestVersion1StaysReadable reads a loop that version 1 wrote: a compressed
 // segment, one whose writer was killed, what was cut off it, and a sealed one with
@@ -44,29 +43,7 @@ func TestVersion1StaysReadable(t *testing.T) {
 	}
 	fmt.Fprintf(&got, "end at %+v\n", at)
 
-	golden := dir + ".golden"
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range max(len(g), len(w)) {
-		if i >= len(g) || i >= len(w) || g[i] != w[i] {
-			t.Fatalf("line %d differs from %s:\n got %s\nwant %s", i+1, golden, lineOf(g, i), lineOf(w, i))
-		}
-	}
-}
-
-func lineOf(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return "nothing"
+	golden.Check(t, dir+".golden", got.String())
 }
 
 // TestTodaysWriterWritesVersion1 shows how testdata/v1 was made, and that today's writer still
@@ -75,14 +52,8 @@ func TestTodaysWriterWritesVersion1(t *testing.T) {
 	dir := t.TempDir()
 	writeVersion1(t, dir)
 	for _, name := range []string{"journal/000002-i0001.jsonl", "journal/000002-i0001.jsonl.torn-1", "journal/000003-i0001.jsonl"} {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := os.ReadFile(filepath.Join("testdata", "v1", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testfile.Read(t, filepath.Join(dir, name))
+		want := testfile.Read(t, filepath.Join("testdata", "v1", name))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/internal/testkit/simfs"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -106,12 +107,8 @@ func TestCrashDuringCompression(t *testing.T) {
 	all := packed(t, dir)
 	// As a crash leaves it: a half-made file, and a segment both ways.
 	first := segmentPath(dir, "000001-i0000.jsonl")
-	if err := os.WriteFile(first, []byte(strings.Join(all[:502], "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(segmentPath(dir, "000002-i0001.jsonl.zst.tmp"), []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, first, strings.Join(all[:502], "\n")+"\n")
+	testfile.Write(t, segmentPath(dir, "000002-i0001.jsonl.zst.tmp"), "half")
 	equal(t, "both ways", mustRead(t, dir, journal.ReadOptions{}), all)
 	opt := options()
 	opt.Compress = true
@@ -133,18 +130,13 @@ func TestCompressedDamageIsReported(t *testing.T) {
 	dir := t.TempDir()
 	packed(t, dir)
 	path := segmentPath(dir, "000002-i0001.jsonl.zst")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testfile.Read(t, path)
 	for what, text := range map[string][]byte{
 		"cut":     whole[:len(whole)-10],
 		"flipped": append(append(append([]byte(nil), whole[:len(whole)/2]...), whole[len(whole)/2]^0x55), whole[len(whole)/2+1:]...),
 		"nothing": {},
 	} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, text)
 		var reports []journal.SegmentReport
 		err := journal.Verify(dir, func(r journal.SegmentReport) { reports = append(reports, r) })
 		if err == nil || !strings.Contains(err.Error(), "journal 000002-i0001.jsonl") {
@@ -208,10 +200,7 @@ func TestVerifyFindsEachDamage(t *testing.T) {
 			os.WriteFile(blobs(t, dir)[1], []byte("other"), 0o600)
 		}, "is not what was written"},
 		"a segment that another one replaced": {func(t *testing.T, dir string) {
-			other, err := os.ReadFile(segmentPath(build(t), "000001-i0001.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := testfile.Read(t, segmentPath(build(t), "000001-i0001.jsonl"))
 			// A valid segment, but not the one that the next segment follows.
 			os.WriteFile(segmentPath(dir, "000001-i0001.jsonl"), rewriteSealed(t, string(other)), 0o600)
 		}, "the segment before it is not the one that it follows"},

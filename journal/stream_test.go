@@ -2,12 +2,12 @@ package journal_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 )
 
@@ -30,10 +30,7 @@ func TestReadStream(t *testing.T) {
 	}
 	var both [][]byte
 	for _, name := range []string{"000001-i0001.jsonl", "000002-i0002.jsonl"} {
-		text, err := os.ReadFile(filepath.Join(dir, "journal", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, filepath.Join(dir, "journal", name))
 		both = append(both, text)
 	}
 	enc, err := zstd.NewWriter(nil)
@@ -56,9 +53,7 @@ func TestReadStream(t *testing.T) {
 		"compressed, and cut short": {text: pack(both[0])[:40], damaged: true},
 	} {
 		renamed := filepath.Join(t.TempDir(), "renamed")
-		if err := os.WriteFile(renamed, c.text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, renamed, c.text)
 		var lines int
 		var failed error
 		for _, err := range journal.ReadStream(bytes.NewReader(c.text), "it") {

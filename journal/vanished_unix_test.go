@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 )
 
@@ -200,10 +201,7 @@ func TestCutSegmentFailsFollowers(t *testing.T) {
 
 func firstLine(t *testing.T, name string) int64 {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, name)
 	for i, c := range text {
 		if c == '\n' {
 			return int64(i + 1)
@@ -220,10 +218,7 @@ func TestJournalHasOneWriter(t *testing.T) {
 	w, rec := begin(t, dir, options())
 	add(t, w, notices(1, 3)...)
 	name := segmentPath(dir, w.Position().Segment)
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testfile.Read(t, name)
 	if _, err := journal.Recover(dir, options()); !errors.Is(err, journal.ErrBusy) {
 		t.Errorf("recover: %v", err)
 	}

@@ -2,16 +2,14 @@ package projector_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -32,26 +30,7 @@ func TestView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "view.json", append(text, '\n'))
-}
-
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	name = filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(name, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Error(diff)
-	}
+	golden.Check(t, "testdata/view.json", append(text, '\n'))
 }
 
 // What an agent says controls no terminal, and a view stays small. A path is one that can be
@@ -87,12 +66,7 @@ func fold(t *testing.T, all ...event.Payload) *projector.Loop {
 	t.Helper()
 	var loop projector.Loop
 	for i, p := range all {
-		line, _ := frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), At: time.Unix(0, 0)}, event.Encode(p, "loop"), 0)
-		e, err := event.Parse(line)
-		if err == nil {
-			err = loop.Fold(e)
-		}
-		if err != nil {
+		if err := loop.Fold(testevent.Of(event.Seq(i+1), time.Unix(0, 0), event.Encode(p, "loop"))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 func entryOf(name, project string) Entry {
@@ -96,9 +98,7 @@ func TestPutRefusesInvalidEntries(t *testing.T) {
 
 func TestPutKeepsTheErrorClass(t *testing.T) {
 	home := t.TempDir()
-	if err := os.WriteFile(Folder(home), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, Folder(home), "")
 	if err := Put(home, entryOf("x", "/p")); !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("got %v, want one that is ENOTDIR", err)
 	}
@@ -130,15 +130,10 @@ func TestSurveyReportsOtherFiles(t *testing.T) {
 	if err := Put(home, good); err != nil {
 		t.Fatal(err)
 	}
-	line, err := os.ReadFile(filepath.Join(Folder(home), good.File()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testfile.Read(t, filepath.Join(Folder(home), good.File()))
 	write := func(name string, content []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(Folder(home), name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(Folder(home), name), content)
 	}
 	write(".--left-over.json-123", line[:10])
 	write("a-empty", nil)
@@ -186,15 +181,10 @@ func TestReformattedEntryIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(Folder(home), e.File())
-	line, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testfile.Read(t, path)
 	spaced := strings.ReplaceAll(string(line), `,"`, ",\n  \"") + "\n"
 	spaced = strings.Replace(spaced, "{", `{"later":[1,2],`, 1)
-	if err := os.WriteFile(path, []byte(spaced), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, spaced)
 	got, bad := list(t, home)
 	if diff := cmp.Diff([]Entry{e}, got); diff != "" || bad != nil {
 		t.Errorf("%v\n%s", bad, diff)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -50,16 +50,8 @@ func TestRunning(t *testing.T) {
 
 // script makes events of payloads, a second apart.
 func script(steps ...any) (events []event.Event) {
-	var crc uint32
 	for i, p := range steps {
-		var line []byte
-		at := time.Date(2026, 11, 21, 12, 0, i, 0, time.UTC)
-		line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: at}, event.Encode(p.(event.Payload), "loop"), crc)
-		e, err := event.Parse(line)
-		if err != nil {
-			panic(err)
-		}
-		events = append(events, e)
+		events = append(events, testevent.Of(event.Seq(i+1), time.Date(2026, 11, 21, 12, 0, i, 0, time.UTC), event.Encode(p.(event.Payload), "loop")))
 	}
 	return events
 }

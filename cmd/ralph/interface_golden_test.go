@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -94,10 +93,10 @@ func TestFullScreenOfRecordedLoops(t *testing.T) {
 			w := p.screen(terminaltest.Options{Columns: tt.columns, Rows: tt.rows, Light: tt.light, Marks: true}, tt.environ, "attach", tt.loop)
 			w.sees("resume>", newest[tt.loop])
 			w.types(tt.keys)
-			golden := filepath.Join("testdata", "screens", tt.file+".golden")
-			if *update { // nothing but a pause shows that the screen is complete
+			file := filepath.Join("testdata", "screens", tt.file+".golden")
+			if *golden.Update { // nothing but a pause shows that the screen is complete
 				p.must(w.Quiet(time.Second, patience))
-			} else if want, err := os.ReadFile(golden); err == nil {
+			} else if want, err := os.ReadFile(file); err == nil {
 				// If it does not become so, what is wrong is shown below.
 				_, _ = w.Await(patience, func(e *terminaltest.Emulator) bool { return e.Styled() == string(want) })
 			}
@@ -107,7 +106,7 @@ func TestFullScreenOfRecordedLoops(t *testing.T) {
 			if slices.ContainsFunc(tt.environ, func(s string) bool { return s == "NO_COLOR=1" }) && len(colours) > 0 {
 				t.Errorf("NO_COLOR, and the screen has the colours %v", colours)
 			}
-			compareScreen(t, golden, got)
+			golden.Check(t, file, got)
 		})
 	}
 }
@@ -130,24 +129,4 @@ func TestInlineKeepsLiveLines(t *testing.T) {
 			from += at
 		}
 	})
-}
-
-// compareScreen compares a screen with a golden file, or writes it with -update.
-func compareScreen(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; 'make golden' writes it):\n%s", file, diff)
-	}
 }

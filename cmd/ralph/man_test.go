@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/front/manual"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 )
 
 func wholeManual(t *testing.T) manual.Manual {
@@ -20,18 +21,7 @@ func wholeManual(t *testing.T) manual.Manual {
 }
 
 func TestPublishedManualIsCurrent(t *testing.T) {
-	const file = "../../docs/reference/commands.md"
-	want := wholeManual(t).Markdown()
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	have, err := os.ReadFile(file)
-	if err != nil || string(have) != want {
-		t.Errorf("docs/reference/commands.md is not up to date (%v): make docs", err)
-	}
+	golden.Check(t, "../../docs/reference/commands.md", wholeManual(t).Markdown())
 }
 
 // TestManualPagesAreValid has mandoc read the pages: it reports what man would show wrongly.

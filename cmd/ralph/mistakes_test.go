@@ -16,6 +16,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -24,10 +26,7 @@ import (
 // says what is wrong with it, and has a next step. Nothing is on stdout.
 func TestMistakesAreAnswered(t *testing.T) {
 	const file = "testdata/mistakes.txt"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, file)
 	w := newMistakes(t)
 	var got strings.Builder
 	count := 0
@@ -43,18 +42,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 	if count < 100 {
 		t.Errorf("there are only %d mistakes", count)
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.TrimSpace(got.String())+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want := strings.Split(string(text), "\n\n")
-	for i, block := range strings.Split(strings.TrimSpace(got.String())+"\n", "\n\n") {
-		if i >= len(want) || block != want[i] {
-			t.Errorf("the answer has changed:\n%s\nit was\n%s", block, want[min(i, len(want)-1)])
-		}
-	}
+	golden.Check(t, file, strings.TrimSpace(got.String())+"\n")
 }
 
 // mistakes is a project with a loop done, which has ended, a loop quiet, which runs, and files that
@@ -101,12 +89,7 @@ func newMistakes(t *testing.T) *mistakes {
 		"home/.gitconfig":              "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada\n\temail = ada@example.org\n",
 	} {
 		path := filepath.Join(top, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, text)
 	}
 	t.Cleanup(func() { endRunners(home) })
 	for _, line := range []string{

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // README and the guides show commands in two kinds of blocks. A block "console" is run here, line
@@ -64,10 +66,7 @@ func TestPagesRun(t *testing.T) {
 	for _, page := range pagesWithCommands(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testfile.Read(t, page)
 			s := newPageSession(t)
 			for _, command := range commandsOf(string(text)) {
 				s.run(t, filepath.Base(page), command)
@@ -77,16 +76,10 @@ func TestPagesRun(t *testing.T) {
 }
 
 func TestPagesNameKnownFlags(t *testing.T) {
-	settings, err := os.ReadFile("../../docs/reference/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := testfile.Read(t, "../../docs/reference/settings.md")
 	seen := map[string]bool{}
 	for _, page := range pagesWithCommands(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, page)
 		for _, block := range blocksOf(string(text), "sh") {
 			first, _, _ := strings.Cut(block.text, "\n")
 			first, _, _ = strings.Cut(first, "   ")
@@ -111,15 +104,9 @@ func TestPagesNameKnownFlags(t *testing.T) {
 
 // The pages that are lists of commands have most of them in their text.
 func TestListsOfCommandsNameFlags(t *testing.T) {
-	settings, err := os.ReadFile("../../docs/reference/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := testfile.Read(t, "../../docs/reference/settings.md")
 	for page, least := range map[string]int{"one-page": 25, "twenty-questions": 15} {
-		text, err := os.ReadFile("../../docs/guide/" + page + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, "../../docs/guide/"+page+".md")
 		commands := regexp.MustCompile("`(ralph [^`]+)`").FindAllStringSubmatch(string(text), -1)
 		if len(commands) < least {
 			t.Errorf("%s has only %d commands", page, len(commands))

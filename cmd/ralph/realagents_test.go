@@ -21,6 +21,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -143,9 +144,7 @@ func (r *real) steerTwoIterations(start ...string) {
 	r.until("the steer's decision", func(e event.Event) bool {
 		return e.Type == event.TypeDecided && strings.Contains(string(e.Data()), outcome.ID)
 	})
-	if err := os.WriteFile(filepath.Join(r.project, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(r.project, "go"), "")
 	delivered := r.until("the steer's delivery", func(e event.Event) bool {
 		return e.Type == event.TypeCommandDelivered && strings.Contains(string(e.Data()), outcome.ID)
 	})
@@ -341,9 +340,7 @@ func TestRealCodexWithoutServer(t *testing.T) {
 	r.run("start", "night", "--detach", "-p", "FIRST-PROMPT: do the task", "--agent", modelserver.OldCodex(t))
 	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
 	r.run("steer", "--loop", "night", "--wait", "0s", "SECOND-WORD use the other branch")
-	if err := os.WriteFile(filepath.Join(r.project, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(r.project, "go"), "")
 	r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
 	r.checkState()
 	var pids, fallbacks []string
@@ -436,9 +433,7 @@ func realPi(t *testing.T, script modelserver.Script) (r *real, flags []string) {
 	env, flags := modelserver.PiHome(t, r.server)
 	for _, entry := range env {
 		if dir, ok := strings.CutPrefix(entry, "PI_CODING_AGENT_DIR="); ok {
-			if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"retry":{"enabled":false}}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, "settings.json"), `{"retry":{"enabled":false}}`)
 		}
 	}
 	r.begin(env)

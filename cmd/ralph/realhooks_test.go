@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/verb/hook"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -34,10 +35,7 @@ const oneStory = `{"project": "p", "branchName": "b", "description": "d", "verif
 func (r *real) hooked(agent string) (settings string) {
 	t := r.t
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "hooks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testfile.Read(t, filepath.Join("..", "..", "docs", "guide", "hooks.md"))
 	found := regexp.MustCompile("(?s)```json " + agent + "\n(.*?)```").FindSubmatch(page)
 	if found == nil {
 		t.Fatalf("the guide has no settings for %s", agent)
@@ -338,9 +336,7 @@ func TestRealCodexLoginShell(t *testing.T) {
 		return modelserver.Step{Text: "<promise>COMPLETE</promise>"}
 	})
 	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte("PATH=/usr/bin:/bin\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(home, ".profile"), "PATH=/usr/bin:/bin\n")
 	r.env = append(r.env, "HOME="+home)
 	r.run(append([]string{"run", "--name", "night", "-m", "1", "-p", "FIRST-PROMPT"}, flags...)...)
 	var asked []string

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/verb/hook"
 )
 
@@ -125,12 +126,7 @@ func TestRealClaudePluginKeepsSettings(t *testing.T) {
 		}
 	}
 	user := filepath.Join(home, ".claude", "settings.json")
-	if err := os.MkdirAll(filepath.Dir(user), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(user, []byte(theirs), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, user, theirs)
 	r.write(".claude/settings.json", theirs)
 	r.run("plugin", "install", "claude", "--yes")
 	r.run("plugin", "install", "claude", "--yes", "--project")
@@ -140,10 +136,7 @@ func TestRealClaudePluginKeepsSettings(t *testing.T) {
 	}
 	r.run("plugin", "uninstall", "claude", "--yes", "--project")
 	for _, path := range []string{user, filepath.Join(r.project, ".claude", "settings.json")} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, path)
 		var left struct {
 			Model                  string
 			EnabledPlugins         map[string]bool
@@ -294,9 +287,7 @@ func (r *real) codexPlugin() (program, config string) {
 			config = filepath.Join(value, "config.toml")
 			// Codex runs commands in a login shell, which sets PATH itself.
 			profile := "PATH='" + filepath.Dir(r.ralph) + "':$PATH\n"
-			if err := os.WriteFile(filepath.Join(filepath.Dir(value), ".profile"), []byte(profile), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(filepath.Dir(value), ".profile"), profile)
 		}
 	}
 	return program, config
@@ -321,10 +312,7 @@ func TestRealCodexPluginCancel(t *testing.T) {
 func TestRealCodexPlugin(t *testing.T) {
 	r := newReal(t, pluginScript())
 	program, config := r.codexPlugin()
-	before, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testfile.Read(t, config)
 	r.run("plugin", "install", "codex", "--yes")
 	if out := r.run("plugin", "install", "codex"); !strings.Contains(out, "already") {
 		t.Errorf("a second time, it said %s", out)

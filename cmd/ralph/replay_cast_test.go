@@ -7,29 +7,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/render/cast"
 )
 
 // recording replays a loop into a recording on stdout.
-func (r *recorded) recording(v replayVerb) cast.Recording {
+func (r *recorded) recording(v replayVerb) (head string, events []terminaltest.Recorded) {
 	r.t.Helper()
 	if v.Size == "" {
 		v.Size = "100x30"
 	}
 	v.Cast = "-"
-	made, err := cast.Parse([]byte(r.printed(&v)))
+	head, events, err := terminaltest.ReadRecording([]byte(r.printed(&v)))
 	r.must(err)
-	return made
+	return head, events
+}
+
+// events is recording without its first line.
+func (r *recorded) events(v replayVerb) []terminaltest.Recorded {
+	_, events := r.recording(v)
+	return events
 }
 
 // terminalText is what the terminal got, and the labels of the markers.
-func terminalText(made cast.Recording) (text string, markers []string) {
-	for _, e := range made.Events {
+func terminalText(events []terminaltest.Recorded) (text string, markers []string) {
+	for _, e := range events {
 		switch e.Code {
-		case cast.CodeOutput:
+		case "o":
 			text += e.Text
-		case cast.CodeMarker:
+		case "m":
 			markers = append(markers, e.Text)
 		}
 	}
@@ -38,8 +44,8 @@ func terminalText(made cast.Recording) (text string, markers []string) {
 
 func TestCastOfCompleteLoop(t *testing.T) {
 	r := threeIterations(t)
-	made := r.recording(replayVerb{Source: "night"})
-	text, markers := terminalText(made)
+	head, events := r.recording(replayVerb{Source: "night"})
+	text, markers := terminalText(events)
 	for _, want := range []string{"\x1b[?1049h", "iteration 2 of 10", "Three.", "completed: promise"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
@@ -48,7 +54,7 @@ func TestCastOfCompleteLoop(t *testing.T) {
 	if strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b[J") {
 		t.Error("it clears the screen")
 	}
-	plain, _ := terminalText(r.recording(replayVerb{Source: "night", Plain: true, Color: "never"}))
+	plain, _ := terminalText(r.events(replayVerb{Source: "night", Plain: true, Color: "never"}))
 	want := strings.ReplaceAll(r.printed(&replayVerb{Source: "night", Speed: "max"}), "\n", "\r\n")
 	if last := want[strings.LastIndex(want, "3 iterations"):]; !strings.HasSuffix(plain, last) || strings.Contains(plain, "\x1b") {
 		t.Errorf("as text it ends with\n%s\nwant\n%s", plain, last)
@@ -56,16 +62,16 @@ func TestCastOfCompleteLoop(t *testing.T) {
 	if got := strings.Join(markers, ", "); got != "iteration 1, iteration 2, iteration 3" {
 		t.Errorf("markers: %s", got)
 	}
-	if last := made.Events[len(made.Events)-1]; last.Code != cast.CodeExit || last.Text != "0" {
+	if last := events[len(events)-1]; last.Code != "x" || last.Text != "0" {
 		t.Errorf("it ends with %+v", last)
 	}
-	if made.Columns != 100 || made.Rows != 30 {
-		t.Errorf("its size is %d by %d", made.Columns, made.Rows)
+	if !strings.HasPrefix(head, `{"version":3,"term":{"cols":100,"rows":30},`) {
+		t.Errorf("it begins with %s", head)
 	}
-	if _, some := terminalText(r.recording(replayVerb{Source: "night", Iteration: "2.."})); len(some) != 2 {
+	if _, some := terminalText(r.events(replayVerb{Source: "night", Iteration: "2.."})); len(some) != 2 {
 		t.Errorf("markers of two iterations: %v", some)
 	}
-	if coloured, _ := terminalText(r.recording(replayVerb{Source: "night", Color: "auto"})); !strings.Contains(coloured, "\x1b[9") {
+	if coloured, _ := terminalText(r.events(replayVerb{Source: "night", Color: "auto"})); !strings.Contains(coloured, "\x1b[9") {
 		t.Error("it has no colours")
 	}
 }
@@ -73,8 +79,8 @@ func TestCastOfCompleteLoop(t *testing.T) {
 func TestCastPausesAreBounded(t *testing.T) {
 	r := threeIterations(t)
 	length := func(v replayVerb) time.Duration {
-		made := r.recording(v)
-		return made.Events[len(made.Events)-1].At
+		events := r.events(v)
+		return events[len(events)-1].At
 	}
 	all := length(replayVerb{Source: "night"})
 	if faster := length(replayVerb{Source: "night", Speed: "10"}); faster < all/11 || faster > all/9 {
@@ -97,7 +103,7 @@ func TestCastOverwritesNothing(t *testing.T) {
 	r.must(verb.Run(r.env))
 	text, err := os.ReadFile(file)
 	r.must(err)
-	if _, err := cast.Parse(text); err != nil {
+	if _, _, err := terminaltest.ReadRecording(text); err != nil {
 		t.Error(err)
 	}
 }
@@ -137,9 +143,9 @@ func TestCastOfDamagedJournal(t *testing.T) {
 	}
 	text, err = os.ReadFile(file)
 	r.must(err)
-	made, err := cast.Parse(text)
+	_, events, err := terminaltest.ReadRecording(text)
 	r.must(err)
-	if got, _ := terminalText(made); !strings.Contains(got, "One.") || strings.Contains(got, "Three.") {
+	if got, _ := terminalText(events); !strings.Contains(got, "One.") || strings.Contains(got, "Three.") {
 		t.Errorf("recorded is\n%s", got)
 	}
 }

@@ -2,11 +2,10 @@ package main
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/ground/config/schema"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 )
 
 func TestPublishedSchemaIsCurrent(t *testing.T) {
@@ -14,15 +13,5 @@ func TestPublishedSchemaIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want = append(bytes.TrimSpace(want), '\n'); *update {
-		if err := os.WriteFile("settings.schema.json", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if !bytes.Equal(settingsSchema, want) {
-		t.Error("settings.schema.json is not the schema of today's settings: run make docs")
-	}
+	golden.Check(t, "settings.schema.json", append(bytes.TrimSpace(want), '\n'))
 }
-
-var update = flag.Bool("update", false, "write settings.schema.json again")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -37,7 +38,7 @@ func TestLimitInWordsHasEnd(t *testing.T) {
 			for {
 				d := <-c.events
 				if d.Type == event.TypeAgentLimited {
-					got = payload[event.AgentLimited](t, d).Until
+					got = agenttest.Payload[event.AgentLimited](t, d).Until
 				}
 				if d.Type == event.TypeAgentNoticed {
 					break

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -28,7 +29,7 @@ func TestOutputComesBeforeExit(t *testing.T) {
 	var said strings.Builder
 	for _, d := range drafts {
 		if d.Type == event.TypeAgentSaid {
-			said.WriteString(payload[event.AgentSaid](t, d).Text.String())
+			said.WriteString(agenttest.Payload[event.AgentSaid](t, d).Text.String())
 		}
 	}
 	var want strings.Builder
@@ -39,7 +40,7 @@ func TestOutputComesBeforeExit(t *testing.T) {
 	if said.String() != want.String() {
 		t.Errorf("%d bytes were reported of %d", said.Len(), want.Len())
 	}
-	exit := payload[event.AgentExited](t, drafts[len(drafts)-1])
+	exit := agenttest.Payload[event.AgentExited](t, drafts[len(drafts)-1])
 	if exit.Code != 3 || exit.Signal != "" {
 		t.Errorf("%+v", exit)
 	}
@@ -112,7 +113,7 @@ func TestRawLinesKept(t *testing.T) {
 			var got []string
 			for _, d := range c.all() {
 				if d.Type == event.TypeAgentNoticed {
-					got = append(got, payload[event.AgentNoticed](t, d).What+" "+string(d.Raw))
+					got = append(got, agenttest.Payload[event.AgentNoticed](t, d).What+" "+string(d.Raw))
 				}
 			}
 			if !slices.Equal(got, row.want) {
@@ -142,7 +143,7 @@ func TestPrintedReferencesAreTexts(t *testing.T) {
 				continue
 			}
 			found = true
-			if got := payload[event.AgentUnparsed](t, d).Line.String(); (got == line) != text || (string(d.Raw) == line) == text {
+			if got := agenttest.Payload[event.AgentUnparsed](t, d).Line.String(); (got == line) != text || (string(d.Raw) == line) == text {
 				t.Errorf("%s: the text %q and the raw %s", line, got, d.Raw)
 			}
 		}
@@ -168,7 +169,7 @@ func TestDeepLinesAreTexts(t *testing.T) {
 			switch {
 			case !jsonscan.Valid([]byte(`{"data":` + string(d.Data) + `,"raw":` + raw + `}`)):
 				t.Errorf("%d deep: %s is no JSON", depth, d.Type)
-			case d.Type == event.TypeAgentUnparsed && (payload[event.AgentUnparsed](t, d).Line.String() != line || !deep),
+			case d.Type == event.TypeAgentUnparsed && (agenttest.Payload[event.AgentUnparsed](t, d).Line.String() != line || !deep),
 				d.Type == event.TypeToolCalled && (string(d.Raw) != line || deep):
 				t.Errorf("%d deep: %s", depth, d.Type)
 			}
@@ -204,7 +205,7 @@ func TestHiddenPiecesShowProgress(t *testing.T) {
 	var got []string
 	for _, d := range c.all() {
 		if d.Type == event.TypeAgentNoticed {
-			got = append(got, payload[event.AgentNoticed](t, d).What)
+			got = append(got, agenttest.Payload[event.AgentNoticed](t, d).What)
 		}
 	}
 	if want := []string{event.NoticeWriting, event.NoticeWriting, "whole", event.NoticeWriting}; !slices.Equal(got, want) {
@@ -237,7 +238,7 @@ func TestUnparsedLineKeptOnce(t *testing.T) {
 				if d.Type != event.TypeAgentUnparsed {
 					continue
 				}
-				if line := payload[event.AgentUnparsed](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
+				if line := agenttest.Payload[event.AgentUnparsed](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
 					t.Errorf("the fact has %q, and the line beside it is %q", line, d.Raw)
 				}
 				return
@@ -256,7 +257,7 @@ func TestStderrLinesNotKept(t *testing.T) {
 	if len(drafts) != 3 || drafts[1].Raw != nil || !strings.Contains(string(drafts[1].Data), `"true"`) {
 		t.Errorf("%v", types(drafts))
 	}
-	if exit := payload[event.AgentExited](t, drafts[2]); exit.Stderr != "{\"a\":1}\n" {
+	if exit := agenttest.Payload[event.AgentExited](t, drafts[2]); exit.Stderr != "{\"a\":1}\n" {
 		t.Errorf("the last words are %q", exit.Stderr)
 	}
 }
@@ -285,7 +286,7 @@ func TestLongOutputMovesToBlob(t *testing.T) {
 			}
 			c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.Blob = row.blob }, "echo", "go")
 			c.begin()
-			got := payload[event.ToolReturned](t, c.until(event.TypeToolReturned))
+			got := agenttest.Payload[event.ToolReturned](t, c.until(event.TypeToolReturned))
 			if got.ID != "t1" || !got.OK || got.Took != 5 {
 				t.Errorf("%+v", got)
 			}
@@ -319,7 +320,7 @@ func TestBlobHeadIsMasked(t *testing.T) {
 		cfg.Blob = func([]byte) (event.Blob, error) { return event.Blob{SHA256: "ab"}, nil }
 	}, "echo", "go")
 	c.begin()
-	head := payload[event.ToolReturned](t, c.until(event.TypeToolReturned)).Output.String()
+	head := agenttest.Payload[event.ToolReturned](t, c.until(event.TypeToolReturned)).Output.String()
 	if strings.Contains(head, "hunt") || len(head) < 4000 {
 		t.Errorf("the head ends %q", head[len(head)-20:])
 	}
@@ -338,7 +339,7 @@ func TestStreamedTextIsWithheld(t *testing.T) {
 	var texts []string
 	drafts := c.all()
 	for _, d := range drafts[1 : len(drafts)-1] {
-		texts = append(texts, payload[event.AgentSaid](t, d).Text.String())
+		texts = append(texts, agenttest.Payload[event.AgentSaid](t, d).Text.String())
 	}
 	// What is still held when the process ends is reported before its exit.
 	want := []string{"the token is ", "[masked:DEMO_TOKEN], ", "andthe last word is ", "hunter2-corr"}

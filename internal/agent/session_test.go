@@ -23,7 +23,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -160,20 +159,6 @@ func types(drafts []event.Draft) (list []event.Type) {
 	return list
 }
 
-func payload[T event.Payload](t *testing.T, d event.Draft) T {
-	t.Helper()
-	line, _ := frame.Append(nil, frame.Stamp{Seq: 1}, d, 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := event.As[T](e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func shell(t *testing.T, script string) *talk {
 	t.Helper()
 	return converse(t, text.New(), nil, "sh", "-c", script)
@@ -212,9 +197,9 @@ func TestSettingsWinOverDialectEnvironment(t *testing.T) {
 			line := string(d.Type)
 			switch d.Type {
 			case event.TypeAgentSaid:
-				line += " " + payload[event.AgentSaid](t, d).Text.String()
+				line += " " + agenttest.Payload[event.AgentSaid](t, d).Text.String()
 			case event.TypeAgentNoticed:
-				if p := payload[event.AgentNoticed](t, d); p.What != event.NoticeFallback || p.Text != "it is an old one" || d.Cause != 7 {
+				if p := agenttest.Payload[event.AgentNoticed](t, d); p.What != event.NoticeFallback || p.Text != "it is an old one" || d.Cause != 7 {
 					t.Errorf("noticed %+v, caused by %d", p, d.Cause)
 				}
 			}
@@ -243,7 +228,7 @@ func TestEarlyOutputFollowsStart(t *testing.T) {
 	if !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentSaid, event.TypeAgentExited}) {
 		t.Fatalf("%v", types(drafts))
 	}
-	started := payload[event.AgentStarted](t, drafts[0])
+	started := agenttest.Payload[event.AgentStarted](t, drafts[0])
 	if drafts[0].Cause != 7 || drafts[0].By != "agent:test" || started.PID != c.s.PID() || !started.ExitEnds || started.Argv[0] != "sh" {
 		t.Errorf("%+v of %d", started, drafts[0].Cause)
 	}
@@ -347,10 +332,10 @@ func TestProcessServesSeveralTurns(t *testing.T) {
 			t.Fatal("no fresh context")
 		}
 		c.s.Begin(agent.Prompt{Text: "go on", Iteration: i + 1}, i > 0, event.Seq(i))
-		if started := payload[event.AgentStarted](t, c.until(event.TypeAgentStarted)); started.Reused != (i > 0) {
+		if started := agenttest.Payload[event.AgentStarted](t, c.until(event.TypeAgentStarted)); started.Reused != (i > 0) {
 			t.Errorf("turn %d: %+v", i+1, started)
 		}
-		if said := payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != word {
+		if said := agenttest.Payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != word {
 			t.Errorf("turn %d says %q", i+1, said.Text)
 		}
 		c.until(event.TypeAgentFinished)
@@ -397,12 +382,12 @@ func named(t *testing.T, script string) *talk {
 func TestStartReportsConversationID(t *testing.T) {
 	c := named(t, `echo first; read go; echo id 42; echo last; exec sleep 1000`)
 	c.begin()
-	started := payload[event.AgentStarted](t, c.next())
+	started := agenttest.Payload[event.AgentStarted](t, c.next())
 	if started.Session != "42" || started.PID != c.s.PID() {
 		t.Errorf("%+v", started)
 	}
 	for _, what := range []string{"first", "id 42", "last"} {
-		if got := payload[event.AgentNoticed](t, c.next()); got.What != what {
+		if got := agenttest.Payload[event.AgentNoticed](t, c.next()); got.What != what {
 			t.Errorf("got %q, want %q", got.What, what)
 		}
 	}
@@ -446,7 +431,7 @@ func TestKilledAgentReportsUsage(t *testing.T) {
 	if !slices.Equal(types(drafts), []event.Type{event.TypeAgentUsed, event.TypeAgentExited}) {
 		t.Fatalf("%v", types(drafts))
 	}
-	if used := payload[event.AgentUsed](t, drafts[0]); used.In != 100 || used.USD != nil {
+	if used := agenttest.Payload[event.AgentUsed](t, drafts[0]); used.In != 100 || used.USD != nil {
 		t.Errorf("%+v", used)
 	}
 }
@@ -470,7 +455,7 @@ func TestEarlyProcessesAreSpared(t *testing.T) {
 	c.begin()
 	c.until(event.TypeAgentFinished)
 	c.s.Release(false, 8)
-	if parked := payload[event.AgentParked](t, c.until(event.TypeAgentParked)); parked.Strays != 1 {
+	if parked := agenttest.Payload[event.AgentParked](t, c.until(event.TypeAgentParked)); parked.Strays != 1 {
 		t.Errorf("%d processes were ended", parked.Strays)
 	}
 	if err := syscall.Kill(pids["server"], 0); err != nil {
@@ -486,10 +471,10 @@ func TestSteering(t *testing.T) {
 		t.Fatal(err)
 	}
 	delivered := c.until(event.TypeCommandDelivered)
-	if p := payload[event.CommandDelivered](t, delivered); p.ID != "c1" || p.How != "live" || delivered.Cause != 7 {
+	if p := agenttest.Payload[event.CommandDelivered](t, delivered); p.ID != "c1" || p.How != "live" || delivered.Cause != 7 {
 		t.Errorf("%+v, caused by %d", p, delivered.Cause)
 	}
-	if said := payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != `I heard the "call"` {
+	if said := agenttest.Payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != `I heard the "call"` {
 		t.Errorf("%q", said.Text)
 	}
 	c.until(event.TypeAgentFinished)
@@ -577,7 +562,7 @@ func TestAbortEscalates(t *testing.T) {
 			c.s.Abort(9)
 			all := c.all()
 			last := all[len(all)-1]
-			if exit := payload[event.AgentExited](t, last); !row.want(all, exit) || last.Cause != 9 {
+			if exit := agenttest.Payload[event.AgentExited](t, last); !row.want(all, exit) || last.Cause != 9 {
 				t.Errorf("%+v of %d, after %v", exit, last.Cause, types(all))
 			}
 		})
@@ -592,7 +577,7 @@ func TestLongLinesAreDecoded(t *testing.T) {
 	c := converse(t, echo{facts: facts}, nil, prints(t, long+"\n{}\n")...)
 	c.begin()
 	drafts := c.all()
-	if len(drafts) != 4 || payload[event.AgentNoticed](t, drafts[1]).What != fmt.Sprint(len(long)) || string(drafts[1].Raw) != long || string(drafts[2].Raw) != "{}" {
+	if len(drafts) != 4 || agenttest.Payload[event.AgentNoticed](t, drafts[1]).What != fmt.Sprint(len(long)) || string(drafts[1].Raw) != long || string(drafts[2].Raw) != "{}" {
 		t.Errorf("%v", types(drafts))
 	}
 	if !json.Valid(drafts[1].Raw) {

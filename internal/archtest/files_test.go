@@ -25,7 +25,7 @@ var opensFiles = []string{
 // isProduct reports whether a file is part of the program: no test, no tool.
 func isProduct(name string) bool {
 	return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") &&
-		!strings.HasPrefix(name, "tools/") && !strings.HasPrefix(name, "bench/") && !strings.HasPrefix(name, "internal/agent/agenttest/") && !strings.HasPrefix(name, "internal/testkit/testgit/") &&
+		!strings.HasPrefix(name, "tools/") && !strings.HasPrefix(name, "bench/") && !strings.HasPrefix(name, "internal/agent/agenttest/") && !strings.HasPrefix(name, "internal/testkit/") &&
 		!strings.HasPrefix(name, "pool/pooltest/")
 }
 

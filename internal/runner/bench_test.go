@@ -31,6 +31,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -65,9 +66,7 @@ func BenchmarkIngest(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "stream.jsonl")
 			stream := agenttest.WorkStream(b, c.recorded, streamBytes)
 			size := int64(len(stream))
-			if err := os.WriteFile(file, stream, 0o600); err != nil {
-				b.Fatal(err)
-			}
+			testfile.Write(b, file, stream)
 			var toCat, toNaive, toCatCPU, toNaiveCPU []float64
 			var journaled int64
 			b.SetBytes(size)
@@ -102,9 +101,7 @@ func BenchmarkIngest(b *testing.B) {
 func BenchmarkIngestExported(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "stream.jsonl")
 	stream := agenttest.WorkStream(b, "../agent/claude/testdata/tool-run.jsonl", streamBytes)
-	if err := os.WriteFile(file, stream, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	testfile.Write(b, file, stream)
 	var requests atomic.Int64
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -313,9 +310,7 @@ func BenchmarkCommand(b *testing.B) {
 			}
 			ours = append(ours, moved(b, filepath.Join(spare, "inbox", id+".json"), filepath.Join(dir, "inbox", id+".json"), removed, id))
 			name := filepath.Join(spare, id)
-			if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			testfile.Write(b, name, "{}")
 			wake := moved(b, name, filepath.Join(bareDir, id), appeared, id)
 			began := time.Now()
 			_, err = file.Write(line)

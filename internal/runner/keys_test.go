@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/credentials"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // Which keys reach an agent, in separate homes with made-up logins.
@@ -27,12 +27,7 @@ func TestAgentKeys(t *testing.T) {
 		"none/.profile":           "",
 	} {
 		path := filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, text)
 	}
 	for name, row := range map[string]struct {
 		agent    config.Agent

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -351,12 +352,7 @@ func TestPromptFilePath(t *testing.T) {
 	project := t.TempDir()
 	for _, name := range []string{"prompt.md", filepath.Join("docs", "prompt.md")} {
 		path := filepath.Join(project, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, name)
 	}
 	r := of(config.Agent{Command: "pi"})
 	r.Project = project
@@ -382,9 +378,7 @@ func TestBlobNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{"blobs/ab": "long", "secret": "hidden"} {
-		if err := os.WriteFile(filepath.Join(r.Dir, path), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(r.Dir, path), text)
 	}
 	if text, err := r.readBlob("ab"); err != nil || string(text) != "long" {
 		t.Errorf("%q, %v", text, err)

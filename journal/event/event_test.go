@@ -3,7 +3,6 @@ package event_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,10 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "write testdata/catalogue.jsonl again; never testdata/v1")
 
 func usd(x float64) *float64 { return &x }
 
@@ -189,20 +187,7 @@ func lines(t *testing.T) []byte {
 }
 
 func TestGoldenLines(t *testing.T) {
-	got := lines(t)
-	golden := filepath.Join("testdata", "catalogue.jsonl")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("lines differ from %s (-want +got):\n%s", golden, diff)
-	}
+	golden.Check(t, filepath.Join("testdata", "catalogue.jsonl"), lines(t))
 }
 
 // decoded returns the payload of an event of a known type.

@@ -1,14 +1,13 @@
 package event_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -34,12 +33,7 @@ func same[T event.Payload](t *testing.T, data string) {
 	t.Helper()
 	var want T
 	bad := json.Unmarshal([]byte(data), &want)
-	line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}, event.Draft{Type: want.EventType(), Data: []byte(data)}, 0)
-	e, err := event.Parse(bytes.TrimSuffix(line, []byte("\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := event.As[T](e)
+	got, err := event.As[T](testevent.Of(1, time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC), event.Draft{Type: want.EventType(), Data: []byte(data)}))
 	if (err != nil) != (bad != nil) {
 		t.Errorf("%T of %s: %v, with encoding/json %v", want, data, err, bad)
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -142,12 +143,8 @@ func TestCloneSharesNoMemory(t *testing.T) {
 }
 
 func TestDecodeErrorNamesType(t *testing.T) {
-	line, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: event.TypeAgentUsed, Data: []byte(`{"in":"many"}`)}, 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = event.As[event.AgentUsed](e)
+	e := testevent.Of(1, time.Time{}, event.Draft{Type: event.TypeAgentUsed, Data: []byte(`{"in":"many"}`)})
+	_, err := event.As[event.AgentUsed](e)
 	if bad, ok := errors.AsType[*event.DecodeError](err); !ok || bad.Type != event.TypeAgentUsed || !strings.Contains(err.Error(), "agent.used") {
 		t.Errorf("%v", err)
 	}
@@ -160,11 +157,7 @@ func TestUsageDecodesLikeEncodingJSON(t *testing.T) {
 		`{"in":-9223372036854775808,"out":9223372036854775807}`,
 		`{"in":1.5}`, `{"in":1e3}`, `{"in":9223372036854775808}`, `{"out":"2"}`, `{"usd":"2"}`, `{"usd":1e999}`, `{"model":7}`, `{"unpriced":true,"unpriced":null}`, `{"unpriced":1}`, `[]`, `"in"`, `7`,
 	} {
-		line, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: event.TypeAgentUsed, Data: []byte(data)}, 0)
-		e, err := event.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := testevent.Of(1, time.Time{}, event.Draft{Type: event.TypeAgentUsed, Data: []byte(data)})
 		var want event.AgentUsed
 		bad := json.Unmarshal([]byte(data), &want)
 		got, err := event.As[event.AgentUsed](e)

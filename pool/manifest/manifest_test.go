@@ -1,9 +1,7 @@
 package manifest_test
 
 import (
-	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,12 +10,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/pool/connect"
 	"github.com/ralph-loop/ralph/pool/manifest"
 	"github.com/ralph-loop/ralph/pool/trust"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 const id = "01JZ8V5C3M9Q2W4X6Y8Z0A1B2C"
 
@@ -34,19 +31,7 @@ func TestManifests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("testdata", name+".yaml")
-		if *update {
-			if err := os.WriteFile(path, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(text, want) {
-			t.Errorf("%s differs (-update rewrites it):\n%s", path, text)
-		}
+		golden.Check(t, filepath.Join("testdata", name+".yaml"), text)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-loop/ralph/internal/testkit/terminaltest"
 	"github.com/ralph-loop/ralph/render/cast"
 )
 
@@ -20,7 +21,7 @@ func TestRecordingAsWritten(t *testing.T) {
 	w.Output(248*time.Millisecond, "\x1b[1mOne.\x1b[0m\r\n")
 	w.Marker(second, "iteration 2")
 	w.Resize(3*second, 90, 30)
-	w.Output(2*second, "späte Ausgabe") // a clock that was set back
+	w.Output(2*second, "späte\u2028\x00Ausgabe") // a clock that was set back
 	w.Exit(4500*time.Millisecond, 3)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -29,32 +30,11 @@ func TestRecordingAsWritten(t *testing.T) {
 [0.248, "o", "\u001b[1mOne.\u001b[0m\r\n"]
 [0.752, "m", "iteration 2"]
 [2.000, "r", "90x30"]
-[0.000, "o", "späte Ausgabe"]
+[0.000, "o", "späte\u2028\u0000Ausgabe"]
 [1.500, "x", "3"]
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestParseReadsWhatWriterWrote(t *testing.T) {
-	var out bytes.Buffer
-	head := cast.Header{Columns: 100, Rows: 30, Title: "demo", At: time.Unix(1504467315, 0).UTC()}
-	w := cast.NewWriter(&out, head)
-	w.Marker(0, "iteration 1")
-	w.Output(second, "\u2028 \x00 界\r\n")
-	w.Exit(2*second, 0)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := cast.Parse(out.Bytes())
-	want := cast.Recording{Header: head, Events: []cast.Event{
-		{0, cast.CodeMarker, "iteration 1"},
-		{second, cast.CodeOutput, "\u2028 \x00 界\r\n"},
-		{2 * second, cast.CodeExit, "0"},
-	}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
 	}
 }
 
@@ -68,11 +48,8 @@ func TestRoundingDoesNotAddUp(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := cast.Parse(out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last := got.Events[len(got.Events)-1].At; last != 3330*time.Millisecond {
+	events := eventsOf(t, out.Bytes())
+	if last := events[len(events)-1].At; last != 3330*time.Millisecond {
 		t.Errorf("the last event is at %v", last)
 	}
 }
@@ -88,50 +65,23 @@ func TestCharactersAreNotCut(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := output(t, out.Bytes()); got != text {
+		var got string
+		for _, e := range eventsOf(t, out.Bytes()) {
+			got += e.Text
+		}
+		if got != text {
 			t.Errorf("cut after %d bytes: %q", cut, got)
 		}
 	}
 }
 
-func output(t *testing.T, recording []byte) string {
+func eventsOf(t *testing.T, recording []byte) []terminaltest.Recorded {
 	t.Helper()
-	r, err := cast.Parse(recording)
+	_, events, err := terminaltest.ReadRecording(recording)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text strings.Builder
-	for _, e := range r.Events {
-		if e.Code == cast.CodeOutput {
-			text.WriteString(e.Text)
-		}
-	}
-	return text.String()
-}
-
-func TestParseRefusesOtherFiles(t *testing.T) {
-	const head = `{"version":3,"term":{"cols":80,"rows":24}}` + "\n"
-	for name, text := range map[string]string{
-		"nothing":               "",
-		"version 2":             `{"version":2,"width":80,"height":24}` + "\n",
-		"no size":               `{"version":3,"term":{"cols":80}}` + "\n",
-		"a torn line":           head + `[0.1, "o", "x"`,
-		"two parts":             head + `[0.1, "o"]` + "\n",
-		"four parts":            head + `[0.1, "o", "x", 1]` + "\n",
-		"a negative interval":   head + `[-1, "o", "x"]` + "\n",
-		"an interval as text":   head + `["1", "o", "x"]` + "\n",
-		"no code":               head + `[1, "", "x"]` + "\n",
-		"data that is no text":  head + `[1, "x", 0]` + "\n",
-		"no exit code":          head + `[1, "x", "ok"]` + "\n",
-		"a size without a rows": head + `[1, "r", "80"]` + "\n",
-	} {
-		if _, err := cast.Parse([]byte(text)); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
-	}
-	if _, err := cast.Parse([]byte(head + "# a comment\n\n" + `[1, "z", "of a later version"]` + "\n")); err != nil {
-		t.Error(err)
-	}
+	return events
 }
 
 func TestScreenWritesChangedRows(t *testing.T) {
@@ -146,16 +96,12 @@ func TestScreenWritesChangedRows(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := cast.Parse(out.Bytes())
-	if err != nil {
-		t.Fatal(err)
+	want := []terminaltest.Recorded{
+		{At: 0, Code: "o", Text: "\x1b[?2026h\x1b[?1049h\x1b[?25l\x1b[1;1H\x1b[m\x1b[2Khead\x1b[2;1H\x1b[m\x1b[2K\x1b[1mone\x1b[0m\x1b[m\x1b[3;1H\x1b[m\x1b[2Kfoot\x1b[?2026l"},
+		{At: 2 * second, Code: "o", Text: "\x1b[?2026h\x1b[2;1H\x1b[m\x1b[2Ktwo\x1b[3;1H\x1b[m\x1b[2K\x1b[?2026l"},
+		{At: 3 * second, Code: "o", Text: "\x1b[?25h\x1b[?1049l"},
 	}
-	want := []cast.Event{
-		{0, cast.CodeOutput, "\x1b[?2026h\x1b[?1049h\x1b[?25l\x1b[1;1H\x1b[m\x1b[2Khead\x1b[2;1H\x1b[m\x1b[2K\x1b[1mone\x1b[0m\x1b[m\x1b[3;1H\x1b[m\x1b[2Kfoot\x1b[?2026l"},
-		{2 * second, cast.CodeOutput, "\x1b[?2026h\x1b[2;1H\x1b[m\x1b[2Ktwo\x1b[3;1H\x1b[m\x1b[2K\x1b[?2026l"},
-		{3 * second, cast.CodeOutput, "\x1b[?25h\x1b[?1049l"},
-	}
-	if diff := cmp.Diff(want, r.Events); diff != "" {
+	if diff := cmp.Diff(want, eventsOf(t, out.Bytes())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -170,21 +116,4 @@ func TestCloseReportsFailedWrite(t *testing.T) {
 	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "no space") {
 		t.Errorf("error %v", err)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"version":3,"term":{"cols":80,"rows":24}}` + "\n" + `[0.1, "o", "x"]` + "\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := cast.Parse(data)
-		if err != nil {
-			return
-		}
-		var at time.Duration
-		for _, e := range r.Events {
-			if e.At < at || e.Code == "" {
-				t.Errorf("event %+v after %v", e, at)
-			}
-			at = e.At
-		}
-	})
 }

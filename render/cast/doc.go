@@ -1,5 +1,5 @@
-// Package cast writes and reads recordings of a terminal in the format asciicast v3, which the
-// asciinema player plays.
+// Package cast writes recordings of a terminal in the format asciicast v3, which the asciinema
+// player plays.
 //
 //	w := cast.NewWriter(file, cast.Header{Columns: 100, Rows: 30, Title: "demo"})
 //	w.Marker(0, "iteration 1")

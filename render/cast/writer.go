@@ -22,7 +22,7 @@ type Header struct {
 // Code says what an event of a recording is.
 type Code string
 
-// The codes of asciicast v3 that ralph writes. Reading accepts others.
+// The codes of asciicast v3 that ralph writes.
 const (
 	CodeOutput Code = "o" // written to the terminal
 	CodeMarker Code = "m" // a place that the player can go to, with its label

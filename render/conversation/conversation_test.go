@@ -1,9 +1,7 @@
 package conversation
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,14 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/theme"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var now = noon.Add(time.Hour)
 
@@ -58,20 +55,7 @@ func TestEntriesLookAsRecorded(t *testing.T) {
 func compare(t *testing.T, name string, v *View) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		got := strings.Join(v.Lines(now), "\n") + "\n"
-		path := filepath.Join("testdata", name+".golden")
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
+		golden.Check(t, filepath.Join("testdata", name+".golden"), strings.Join(v.Lines(now), "\n")+"\n")
 	})
 }
 

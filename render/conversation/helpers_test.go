@@ -1,13 +1,11 @@
 package conversation
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/phrase"
@@ -17,18 +15,8 @@ import (
 // recorded returns the entries of a file of journal lines.
 func recorded(t testing.TB, path string) []transcript.Entry {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := transcript.New(transcript.Options{Project: "/tmp/p", Location: time.UTC})
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		e, err := event.Parse(bytes.Clone(lines.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range testevent.Read(t, path) {
 		b.Add(e)
 	}
 	return b.Take()

@@ -160,7 +160,7 @@ func (p *painter) call(c transcript.Call, most int) {
 	}
 	left := []markdown.Span{text(marked(mark, word), style), text(render.Cut(c.Name, max(p.width/2, 8)), strong), text(" ", plain)}
 	about := c.About
-	if changes := changes(c); changes != "" {
+	if changes := c.Changes(); changes != "" {
 		about += "  " + changes
 	}
 	p.lines = append(p.lines, sides(left, text(about, plain), right(took, c.Size), p.width))
@@ -296,23 +296,6 @@ func tokens(scanner *highlight.Scanner, line string, class markdown.Class) (span
 		spans = append(spans, text(token.Text, markdown.Style{Class: class, Token: token.Class}))
 	}
 	return spans
-}
-
-// changes counts the lines that a call adds and removes, unless its line says it already.
-func changes(c transcript.Call) string {
-	plus, minus := 0, 0
-	for _, line := range c.Diff {
-		switch line.Sign {
-		case '+':
-			plus++
-		case '-':
-			minus++
-		}
-	}
-	if plus+minus == 0 || strings.Contains(c.About, " +") {
-		return ""
-	}
-	return fmt.Sprintf("+%d -%d", plus, minus)
 }
 
 // diff adds the first lines of what a call changes.

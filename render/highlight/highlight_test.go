@@ -1,19 +1,17 @@
 package highlight
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestTokensOfEachLanguage(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.in")
@@ -32,27 +30,12 @@ func TestTokensOfEachLanguage(t *testing.T) {
 			for _, token := range l.Tokens(code) {
 				fmt.Fprintf(&got, "%-8s %q\n", token.Class, token.Text)
 			}
-			golden := strings.TrimSuffix(file, ".in") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want := read(t, golden); got.String() != want {
-				t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
-			}
+			golden.Check(t, strings.TrimSuffix(file, ".in")+".golden", got.String())
 		})
 	}
 }
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+func read(t *testing.T, name string) string { t.Helper(); return string(testfile.Read(t, name)) }
 
 func TestLanguageByName(t *testing.T) {
 	for info, want := range map[string]string{

@@ -1,9 +1,7 @@
 package markdown
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/render"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestRenderedPages(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.md")
@@ -26,26 +24,12 @@ func TestRenderedPages(t *testing.T) {
 		for _, o := range []Options{{Width: 40}, {Width: 100}, {Width: 60, Marks: true}} {
 			name := fmt.Sprintf("%s.%d", strings.TrimSuffix(file, ".md"), o.Width)
 			t.Run(filepath.Base(name), func(t *testing.T) {
-				source, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				source := testfile.Read(t, file)
 				var got strings.Builder
 				for _, line := range Render(string(source), o) {
 					got.WriteString(line.String() + "\n")
 				}
-				if *update {
-					if err := os.WriteFile(name+".golden", []byte(got.String()), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(name + ".golden")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got.String()); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
-				}
+				golden.Check(t, name+".golden", got.String())
 			})
 		}
 	}
@@ -212,10 +196,7 @@ func BenchmarkHostile(b *testing.B) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	source, err := os.ReadFile("testdata/answer.md")
-	if err != nil {
-		b.Fatal(err)
-	}
+	source := testfile.Read(b, "testdata/answer.md")
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
 		Render(string(source), Options{Width: 80})

@@ -3,16 +3,13 @@ package markup_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
@@ -20,21 +17,11 @@ import (
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
-
 // read returns the entries of a file of events.
 func read(t testing.TB, path string) []transcript.Entry {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	b := transcript.New(transcript.Options{Location: time.UTC, Verbose: true})
-	for e, err := range journal.ReadStream(file, path) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range testevent.Read(t, path) {
 		b.Add(e)
 	}
 	return b.Take()
@@ -50,24 +37,6 @@ func fragments(t testing.TB, entries []transcript.Entry, o markup.Options) strin
 		}
 	}
 	return b.String()
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 }
 
 var at = time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
@@ -151,14 +120,14 @@ func TestEachKind(t *testing.T) {
 	}
 	got := fragments(t, entries, markup.Options{})
 	check(t, got)
-	golden(t, "kinds", got)
+	golden.Check(t, "testdata/kinds.golden", got)
 }
 
 func TestRuns(t *testing.T) {
 	for _, run := range []string{"claude-subagent", "pi-tools", "stories"} {
 		got := fragments(t, read(t, filepath.Join("../testdata/runs", run+".jsonl")), markup.Options{Heading: 3})
 		check(t, got)
-		golden(t, run, got)
+		golden.Check(t, filepath.Join("testdata", run+".golden"), got)
 	}
 }
 

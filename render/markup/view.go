@@ -3,7 +3,6 @@ package markup
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -165,23 +164,6 @@ func (c call) Word() string { return stateWord(c.State) }
 // Open reports whether the call is shown unfolded.
 func (c call) Open() bool {
 	return c.State == transcript.StateFailed || c.view.opt.Diffs && len(c.Diff) > 0
-}
-
-// Changes counts the lines that the call adds and removes, where its line does not say it already.
-func (c call) Changes() string {
-	added, removed := 0, 0
-	for _, line := range c.Diff {
-		switch line.Sign {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
-	}
-	if added+removed == 0 || strings.Contains(c.About, " +") {
-		return ""
-	}
-	return fmt.Sprintf("+%d -%d", added, removed)
 }
 
 // Hunk are the lines of the change with their signs.

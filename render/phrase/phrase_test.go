@@ -1,14 +1,12 @@
 package phrase
 
 import (
-	"bufio"
-	"bytes"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -25,18 +23,8 @@ func TestEachTypeHasPhrase(t *testing.T) {
 			t.Errorf("%s has a phrase and is no type of event", typ)
 		}
 	}
-	data, err := os.ReadFile("../../journal/event/testdata/catalogue.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	said := map[event.Type]string{}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		e, err := event.Parse(bytes.Clone(lines.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range testevent.Read(t, "../../journal/event/testdata/catalogue.jsonl") {
 		p, err := event.Decode(e)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/plain"
@@ -15,7 +16,7 @@ func BenchmarkText(b *testing.B) {
 	for name, opt := range map[string]render.Options{"80 columns": {Width: 80, Color: true}, "no terminal": {}} {
 		for _, run := range []string{"demo", "pi-tools", "claude-partial"} {
 			b.Run(run+"/"+name, func(b *testing.B) {
-				bench(b, opt, readEvents(b, filepath.Join("..", "testdata", "runs", run+".jsonl")))
+				bench(b, opt, testevent.Read(b, filepath.Join("..", "testdata", "runs", run+".jsonl")))
 			})
 		}
 		b.Run("pieces/"+name, func(b *testing.B) {

@@ -12,7 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
@@ -36,48 +37,15 @@ func harmless(text string) error {
 // poisoned returns every type of event with all its strings replaced.
 func poisoned(t testing.TB, poison string) []event.Event {
 	var events []event.Event
-	var crc uint32
-	for _, e := range readEvents(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
-		for _, typ := range []event.Type{e.Type, event.Type("future." + strings.ToValidUTF8(poison, "?"))} {
-			var data any
-			if err := json.Unmarshal(e.Data(), &data); err != nil {
-				t.Fatal(err)
-			}
-			spoiled, err := json.Marshal(replaceStrings(data, poison))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var line []byte
-			line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(len(events) + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: clock.Add(time.Duration(len(events)) * time.Second)},
-				event.Draft{Type: e.Type, By: "x", Data: spoiled}, crc)
-			if typ != e.Type {
-				name, _ := json.Marshal(string(typ))
-				line = bytes.Replace(line, []byte(`"`+e.Type+`"`), name, 1)
-			}
-			poisonedEvent, err := event.Parse(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			events = append(events, poisonedEvent)
+	future, err := json.Marshal("future." + strings.ToValidUTF8(poison, "?"))
+	testfile.Must(t, err)
+	for _, e := range testevent.Poisoned(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl"), poison) {
+		for _, typ := range []event.Type{e.Type, event.Type(future[1 : len(future)-1])} {
+			at := clock.Add(time.Duration(len(events)) * time.Second)
+			events = append(events, testevent.Of(event.Seq(len(events)+1), at, event.Draft{Type: typ, By: "x", Data: e.Data()}))
 		}
 	}
 	return events
-}
-
-func replaceStrings(v any, with string) any {
-	switch v := v.(type) {
-	case string:
-		return with
-	case map[string]any:
-		for key := range v {
-			v[key] = replaceStrings(v[key], with)
-		}
-	case []any:
-		for i := range v {
-			v[i] = replaceStrings(v[i], with)
-		}
-	}
-	return v
 }
 
 // checkHarmless shows events in every way and checks each character.

@@ -1,70 +1,19 @@
 package plain_test
 
 import (
-	"bufio"
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/plain"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
-
-// golden compares got with a file, or writes it.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("..", "testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
-
-// readEvents returns the events of a file of journal lines.
-func readEvents(t testing.TB, path string) []event.Event {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var events []event.Event
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		e, err := event.Parse(bytes.Clone(lines.Bytes()))
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		events = append(events, e)
-	}
-	if len(events) == 0 {
-		t.Fatalf("%s has no events", path)
-	}
-	return events
-}
 
 // clock is when the events of a written run happen.
 var clock = time.Date(2026, 11, 21, 23, 58, 0, 0, time.UTC)
@@ -73,23 +22,14 @@ var clock = time.Date(2026, 11, 21, 23, 58, 0, 0, time.UTC)
 // next one; without one it is a tenth of a second.
 func script(steps ...any) []event.Event {
 	var events []event.Event
-	at, crc := clock, uint32(0)
+	at := clock
 	for _, step := range steps {
 		if wait, ok := step.(time.Duration); ok {
 			at = at.Add(wait)
 			continue
 		}
 		at = at.Add(100 * time.Millisecond)
-		var id [26]byte
-		copy(id[:], fmt.Sprintf("01JD%022d", len(events)+1))
-		var line []byte
-		line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(len(events) + 1), ID: id, At: at},
-			event.Encode(step.(event.Payload), "loop"), crc)
-		e, err := event.Parse(line)
-		if err != nil {
-			panic(err)
-		}
-		events = append(events, e)
+		events = append(events, testevent.Of(event.Seq(len(events)+1), at, event.Encode(step.(event.Payload), "loop")))
 	}
 	return events
 }
@@ -124,7 +64,7 @@ func text(t testing.TB, opt render.Options, events []event.Event) string {
 // to a verbose reader, and its line in a log.
 func TestEachTypeOfEvent(t *testing.T) {
 	var out bytes.Buffer
-	for _, e := range readEvents(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
+	for _, e := range testevent.Read(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
 		one := []event.Event{e}
 		var line bytes.Buffer
 		show(t, render.NewLog(&line, render.Options{Location: time.UTC}), one)
@@ -135,7 +75,7 @@ func TestEachTypeOfEvent(t *testing.T) {
 			fmt.Fprintf(&out, "--- verbose\n%s", verbose)
 		}
 	}
-	golden(t, "catalogue.golden", out.Bytes())
+	golden.Check(t, "../testdata/catalogue.golden", out.Bytes())
 }
 
 // Recorded runs, and a long one with every kind of event.
@@ -146,13 +86,13 @@ func TestRuns(t *testing.T) {
 		t.Fatalf("recorded runs: %d, %v", len(paths), err)
 	}
 	for _, path := range paths {
-		runs[strings.TrimSuffix(filepath.Base(path), ".jsonl")] = readEvents(t, path)
+		runs[strings.TrimSuffix(filepath.Base(path), ".jsonl")] = testevent.Read(t, path)
 	}
 	for name, events := range runs {
 		for _, width := range []int{40, 80, 200} {
 			t.Run(fmt.Sprintf("%s in %d columns", name, width), func(t *testing.T) {
 				got := text(t, render.Options{Width: width}, events)
-				golden(t, fmt.Sprintf("runs/%s.%d.golden", name, width), []byte(got))
+				golden.Check(t, fmt.Sprintf("../testdata/runs/%s.%d.golden", name, width), got)
 				for line := range strings.Lines(got) {
 					if n := render.Columns(strings.TrimSuffix(line, "\n")); n > width {
 						t.Errorf("a line has %d columns: %q", n, line)
@@ -169,8 +109,8 @@ func TestRuns(t *testing.T) {
 		"no-terminal": {},
 	} {
 		t.Run("night, "+name, func(t *testing.T) {
-			golden(t, "runs/night."+name+".golden", []byte(text(t, opt, busyRun())))
-			golden(t, "runs/checked."+name+".golden", []byte(text(t, opt, checked())))
+			golden.Check(t, "../testdata/runs/night."+name+".golden", text(t, opt, busyRun()))
+			golden.Check(t, "../testdata/runs/checked."+name+".golden", text(t, opt, checked()))
 		})
 	}
 }

@@ -3,7 +3,7 @@ package playback_test
 import (
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render/playback"
 )
@@ -26,13 +26,8 @@ func TestFailed(t *testing.T) {
 		{event.FaultRaised{Where: "journal"}, true},
 		{event.AgentSaid{}, false},
 	} {
-		line, _ := frame.Append(nil, frame.Stamp{Seq: 1, ID: [26]byte([]byte("01JD0000000000000000000000")), At: recorded}, event.Encode(c.p, "loop"), 0)
-		e, err := event.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := playback.Failed(e); got != c.want {
-			t.Errorf("%s: %v", line, got)
+		if got := playback.Failed(testevent.Of(1, recorded, event.Encode(c.p, "loop"))); got != c.want {
+			t.Errorf("%T: %v", c.p, got)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -165,6 +167,23 @@ type Call struct {
 	Output string        `json:"output,omitempty"`
 	Size   int           `json:"size"`           // bytes of all output, where known
 	Blob   event.BlobRef `json:"blob,omitempty"` // all output, where Output is cut
+}
+
+// Changes counts the lines that the call adds and removes, where its line does not say it already.
+func (c Call) Changes() string {
+	added, removed := 0, 0
+	for _, line := range c.Diff {
+		switch line.Sign {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	if added+removed == 0 || strings.Contains(c.About, " +") {
+		return ""
+	}
+	return fmt.Sprintf("+%d -%d", added, removed)
 }
 
 // InputText is the input as indented JSON, clean.

@@ -1,10 +1,8 @@
 package transcript_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -17,51 +15,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
-
 var runs = []string{"demo", "pi-tools", "pi-overload", "claude-tools", "claude-partial", "claude-subagent", "stories"}
 
-func readEvents(t testing.TB, path string) (events []event.Event) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		e, err := event.Parse(bytes.Clone(lines.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, e)
-	}
-	return events
-}
-
 func readRun(t testing.TB, name string) []event.Event {
-	return readEvents(t, filepath.Join("..", "testdata", "runs", name+".jsonl"))
+	return testevent.Read(t, filepath.Join("..", "testdata", "runs", name+".jsonl"))
 }
 
 // script makes the events of a run from payloads, a second apart, in iteration 1.
 func script(steps ...event.Payload) (events []event.Event) {
-	var crc uint32
 	for i, p := range steps {
 		draft := event.Encode(p, "loop")
 		draft.Iter = 1
-		var line []byte
-		at := time.Date(2026, 11, 21, 12, 0, i, 0, time.UTC)
-		line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: at}, draft, crc)
-		e, err := event.Parse(line)
-		if err != nil {
-			panic(err)
-		}
-		events = append(events, e)
+		events = append(events, testevent.Of(event.Seq(i+1), time.Date(2026, 11, 21, 12, 0, i, 0, time.UTC), draft))
 	}
 	return events
 }
@@ -101,20 +72,7 @@ func TestEntriesOfRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			path := filepath.Join("testdata", run+".golden")
-			if *update {
-				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Check(t, filepath.Join("testdata", run+".golden"), got.Bytes())
 		})
 	}
 }
@@ -279,24 +237,7 @@ func TestLongWordsAreSeveralEntries(t *testing.T) {
 
 func TestEntriesAreClean(t *testing.T) {
 	for _, poison := range []string{"\x1b[2Jowned", "\x1b]0;t\x07", "\u009b31m\u0085", "\x00\b\r\x7f", "\u202eevil\u2066"} {
-		var events []event.Event
-		var crc uint32
-		for i, e := range readEvents(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl")) {
-			var data any
-			if err := json.Unmarshal(e.Data(), &data); err != nil {
-				t.Fatal(err)
-			}
-			spoiled, err := json.Marshal(spoil(data, poison))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var line []byte
-			line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: e.At}, event.Draft{Type: e.Type, By: "x", Data: spoiled}, crc)
-			if e, err = event.Parse(line); err != nil {
-				t.Fatal(err)
-			}
-			events = append(events, e)
-		}
+		events := testevent.Poisoned(t, filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl"), poison)
 		for _, e := range entries(events, 1, transcript.Options{Verbose: true}) {
 			if tools, ok := e.Body.(transcript.Tools); ok {
 				for i := range tools.Calls {
@@ -311,22 +252,6 @@ func TestEntriesAreClean(t *testing.T) {
 			checkStrings(t, fmt.Sprintf("%s %s", e.Body.Kind(), poison), e.Body)
 		}
 	}
-}
-
-func spoil(v any, with string) any {
-	switch v := v.(type) {
-	case string:
-		return with
-	case map[string]any:
-		for key := range v {
-			v[key] = spoil(v[key], with)
-		}
-	case []any:
-		for i := range v {
-			v[i] = spoil(v[i], with)
-		}
-	}
-	return v
 }
 
 func checkStrings(t *testing.T, where string, body transcript.Body) {

@@ -1,3 +1,7 @@
-module github.com/ralph-loop/mutate
+module github.com/ralph-loop/ralph/tools/mutate
 
-go 1.26
+go 1.26.0
+
+replace github.com/ralph-loop/ralph => ../..
+
+require github.com/ralph-loop/ralph v0.0.0

@@ -1,13 +1,29 @@
+// Mutate tries whether tests notice small changes of Go packages: those of ralph prove
+// (internal/effect/prove/mutant), and rows of a package's tables that are left out or change
+// places.
+//
+//	mutate -dir . -mutate pkg/a,pkg/b -test pkg/a -test 'pkg/c -test.run=TestAPI' -least 85
+//
+// All mutants are compiled into the test binaries at once, and an environment variable turns one
+// on: a mutant costs a run of the tests that reach its function, and no build. The source tree is
+// not written: the mutants are in an overlay (go build -overlay). What does not compile is left
+// out.
+//
+// A test that does not end counts as a failed one. Survivors are listed. The exit code is 1 if
+// fewer mutants than -least percent are killed, and 2 if the tests fail without a mutant.
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,13 +34,10 @@ type options struct {
 	packages []string
 	suites   []suite
 	jobs     int
-	most     int
 	only     *regexp.Regexp
-	seed     uint64        // of the order in which mutants run; 0 for that of the source
+	seed     uint64        // of the order in which mutants run
 	changed  string        // mutants in files that differ from this git revision run first
 	within   time.Duration // start no mutant after so long; 0 for no limit
-	least    float64
-	asJSON   bool
 }
 
 // suite is a package whose tests are run, with the arguments of its test binary.
@@ -35,31 +48,17 @@ type suite struct {
 
 // result counts the mutants that were run, and lists the survivors.
 type result struct {
-	Mutants   int      `json:"mutants"`
-	Of        int      `json:"of"` // more than Mutants where not all were run
-	Killed    int      `json:"killed"`
-	TimedOut  int      `json:"timedOut"` // of the killed
-	Score     float64  `json:"score"`    // percent
-	Survivors []mutant `json:"survivors"`
+	of, killed, late int // late are those of the killed whose tests did not end
+	survivors        []*change
 }
+
+func (r result) run() int { return r.killed + len(r.survivors) }
+
+// score is how many percent were killed.
+func (r result) score() float64 { return 100 * float64(r.killed) / float64(max(r.run(), 1)) }
 
 func main() {
-	o := parse()
-	began := time.Now()
-	r, err := measure(o)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutate: error:", err)
-		os.Exit(2)
-	}
-	report(o, r, time.Since(began))
-	if r.Score < o.least {
-		fmt.Fprintf(os.Stderr, "mutate: error: %.1f %% of the mutants were killed, %.1f %% are required\n", r.Score, o.least)
-		os.Exit(1)
-	}
-}
-
-func parse() options {
-	o := options{}
+	o := options{only: regexp.MustCompile("")}
 	flag.StringVar(&o.dir, "dir", ".", "folder of the module")
 	packages := flag.String("mutate", "", "packages to change, relative to -dir, separated by commas")
 	flag.Func("test", "a package whose tests are run, and arguments of its test binary; may be repeated", func(s string) error {
@@ -71,23 +70,35 @@ func parse() options {
 		return nil
 	})
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "mutants that are run at once")
-	flag.IntVar(&o.most, "most", 0, "run this many, evenly chosen; 0 for all")
 	flag.Func("only", "run the mutants whose line in the report this pattern matches", func(s string) (err error) {
 		o.only, err = regexp.Compile(s)
 		return err
 	})
-	flag.Uint64Var(&o.seed, "seed", 0, "run the mutants in a random order of this seed; 0 for the order of the source")
+	flag.Uint64Var(&o.seed, "seed", 1, "the order in which mutants run")
 	flag.StringVar(&o.changed, "changed", "", "run the mutants in files that differ from this git revision first")
 	flag.DurationVar(&o.within, "within", 0, "start no mutant after so long, so that a sample is run; 0 for no limit")
-	flag.Float64Var(&o.least, "least", 0, "percent that have to be killed")
-	flag.BoolVar(&o.asJSON, "json", false, "print the result as JSON")
+	least := flag.Float64("least", 0, "percent that have to be killed")
 	flag.Parse()
 	if *packages == "" || len(o.suites) == 0 || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	o.packages = strings.Split(*packages, ",")
-	return o
+	began := time.Now()
+	r, err := measure(o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate: error:", err)
+		os.Exit(2)
+	}
+	for _, c := range r.survivors {
+		fmt.Println(c)
+	}
+	fmt.Printf("%.1f %% of %d mutants killed (there are %d), %d of them by a test that did not end; %s\n",
+		r.score(), r.run(), r.of, r.late, time.Since(began).Round(time.Second))
+	if r.score() < *least {
+		fmt.Fprintf(os.Stderr, "mutate: error: %.1f %% of the mutants were killed, %.1f %% are required\n", r.score(), *least)
+		os.Exit(1)
+	}
 }
 
 // measure creates the mutants, builds the tests, and runs them.
@@ -102,33 +113,41 @@ func measure(o options) (result, error) {
 		return result{}, err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	var all mutants
-	overlay := map[string]string{}
-	for _, pkg := range o.packages {
-		if err := all.add(o.dir, pkg, work, overlay); err != nil {
-			return result{}, fmt.Errorf("change %s: %w", pkg, err)
-		}
+	overlay, all, err := compile(o, work)
+	if err != nil {
+		return result{}, err
 	}
-	chosen := choose(o, all.list, changedFiles(o))
-	r, err := run(o, work, overlay, chosen)
-	r.Of = len(all.list)
+	r, err := run(o, work, overlay, choose(o, all))
+	r.of = len(all)
 	return r, err
 }
 
-func report(o options, r result, took time.Duration) {
-	if o.asJSON {
-		encoder := json.NewEncoder(os.Stdout)
-		encoder.SetIndent("", "  ")
-		_ = encoder.Encode(r)
-		return
+// choose returns the mutants to run in a random order, those in changed files first.
+func choose(o options, all []*change) []*change {
+	chosen := slices.DeleteFunc(slices.Clone(all), func(c *change) bool { return !o.only.MatchString(c.String()) })
+	rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	files := changedFiles(o)
+	rank := func(c *change) int {
+		if slices.Contains(files, c.File) {
+			return 0
+		}
+		return 1
 	}
-	for _, m := range r.Survivors {
-		fmt.Println(m)
+	slices.SortStableFunc(chosen, func(a, b *change) int { return cmp.Compare(rank(a), rank(b)) })
+	return chosen
+}
+
+// changedFiles returns the files of the module that differ from a git revision. Without git or that
+// revision, for example in a shallow clone, it returns none.
+func changedFiles(o options) []string {
+	if o.changed == "" {
+		return nil
 	}
-	sample := ""
-	if r.Of > r.Mutants {
-		sample = fmt.Sprintf(" (a sample of %d)", r.Of)
+	diff := exec.Command("git", "diff", "--name-only", "--relative", o.changed, "--", ".")
+	diff.Dir = o.dir
+	out, err := diff.Output()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "mutate: git does not know revision %s: no file counts as changed\n", o.changed)
 	}
-	fmt.Printf("%.1f %% of %d mutants%s killed, %d of them by a test that did not end; %s\n",
-		r.Score, r.Mutants, sample, r.TimedOut, took.Round(time.Second))
+	return strings.Fields(string(out))
 }

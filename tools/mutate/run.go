@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,7 +26,7 @@ type binary struct {
 }
 
 // run builds the tests and runs them on each mutant.
-func run(o options, work string, overlay map[string]string, chosen []mutant) (result, error) {
+func run(o options, work, overlay string, chosen []*change) (result, error) {
 	binaries, err := build(o, work, overlay)
 	if err != nil {
 		return result{}, err
@@ -38,61 +37,49 @@ func run(o options, work string, overlay map[string]string, chosen []mutant) (re
 		}
 	}
 	slices.SortFunc(binaries, func(a, b *binary) int { return int(a.took - b.took) })
-	r := result{Survivors: []mutant{}}
+	var r result
 	var mu sync.Mutex
 	var workers sync.WaitGroup
-	next := make(chan mutant)
+	next := make(chan *change)
 	for n := range o.jobs {
 		workers.Go(func() {
 			temp := filepath.Join(work, "tmp"+strconv.Itoa(n))
-			for m := range next {
-				killed, late := judge(&m, binaries, temp)
+			for c := range next {
+				killed, late := judge(c, binaries, temp)
 				mu.Lock()
 				if killed {
-					r.Killed++
+					r.killed++
 				} else {
-					r.Survivors = append(r.Survivors, m)
+					r.survivors = append(r.survivors, c)
 				}
 				if late {
-					r.TimedOut++
+					r.late++
 				}
-				if done := r.Killed + len(r.Survivors); done%200 == 0 {
-					fmt.Fprintf(os.Stderr, "mutate: %d of %d, %d survive\n", done, len(chosen), len(r.Survivors))
+				if r.run()%200 == 0 {
+					fmt.Fprintf(os.Stderr, "mutate: %d of %d, %d survive\n", r.run(), len(chosen), len(r.survivors))
 				}
 				mu.Unlock()
 			}
 		})
 	}
 	began := time.Now()
-	for _, m := range chosen {
+	for _, c := range chosen {
 		if o.within > 0 && time.Since(began) >= o.within {
 			break
 		}
-		next <- m
-		r.Mutants++
+		next <- c
 	}
 	close(next)
 	workers.Wait()
-	slices.SortFunc(r.Survivors, func(a, b mutant) int { return a.ID - b.ID })
-	if r.Mutants > 0 {
-		r.Score = 100 * float64(r.Killed) / float64(r.Mutants)
-	}
+	slices.SortFunc(r.survivors, func(a, b *change) int { return a.id - b.id })
 	return r, nil
 }
 
-func build(o options, work string, overlay map[string]string) ([]*binary, error) {
-	data, err := json.Marshal(map[string]any{"Replace": overlay})
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(work, "overlay.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return nil, err
-	}
+func build(o options, work, overlay string) ([]*binary, error) {
 	var binaries []*binary
 	for i, s := range o.suites {
 		b := &binary{suite: s, path: filepath.Join(work, fmt.Sprintf("tests%d", i)), dir: filepath.Join(o.dir, filepath.FromSlash(s.pkg))}
-		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", b.path, "./"+s.pkg)
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.path, "./"+s.pkg)
 		cmd.Dir, cmd.Stderr, cmd.Stdout = o.dir, os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("build the tests of %s: %w", s.pkg, err)
@@ -102,7 +89,8 @@ func build(o options, work string, overlay map[string]string) ([]*binary, error)
 	return binaries, nil
 }
 
-// explore runs the tests without a mutant, to find how long they take and which mutants they reach.
+// explore runs the tests without a mutant, to find how long they take and which functions they
+// reach.
 func (b *binary) explore(work string) error {
 	reached := filepath.Join(work, "reached_"+filepath.Base(b.path))
 	if _, out, err := b.start(work, 10*time.Minute, "MUTANT_REACHED="+reached); err != nil {
@@ -129,13 +117,13 @@ func (b *binary) explore(work string) error {
 }
 
 // judge runs the tests with a mutant. late means that they did not end.
-func judge(m *mutant, binaries []*binary, temp string) (killed, late bool) {
+func judge(c *change, binaries []*binary, temp string) (killed, late bool) {
 	for _, b := range binaries {
-		if !b.reaches[m.ID] {
+		if c.place != 0 && !b.reaches[c.place] {
 			continue
 		}
-		m.Reached = true
-		late, _, err := b.start(temp, 10*time.Second+8*b.took, "MUTANT="+strconv.Itoa(m.ID))
+		c.reached = true
+		late, _, err := b.start(temp, 10*time.Second+8*b.took, "MUTANT="+strconv.Itoa(c.id))
 		if err != nil {
 			return true, late
 		}

@@ -3,7 +3,6 @@ package acp_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,10 +11,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/acp"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
 // programs are the agents of the captures, by how their files begin.
 var programs = map[string]string{
@@ -131,7 +129,7 @@ func TestCaptures(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.play(path)
-			golden(t, strings.TrimSuffix(path, ".wire")+".golden", r.log.Bytes())
+			golden.Check(t, strings.TrimSuffix(path, ".wire")+".golden", r.log.Bytes())
 		})
 	}
 }
@@ -187,40 +185,4 @@ func promptOf(lines []string) string {
 		}
 	}
 	return ""
-}
-
-// canonical sorts the members of a line that the dialect wrote.
-func canonical(line string) string {
-	written, ok := strings.CutPrefix(line, "> ")
-	var value any
-	if !ok || json.Unmarshal([]byte(written), &value) != nil {
-		return line
-	}
-	return "> " + string(agent.Line(value))
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wants, gots := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
-	for i := range max(len(wants), len(gots)) {
-		w, g := "(nothing)", "(nothing)"
-		if i < len(wants) {
-			w = wants[i]
-		}
-		if i < len(gots) {
-			g = gots[i]
-		}
-		if canonical(w) != canonical(g) {
-			t.Fatalf("line %d:\nwant %s\ngot  %s", i+1, w, g)
-		}
-	}
 }

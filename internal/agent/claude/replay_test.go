@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	goflag "flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,10 +11,9 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = goflag.Bool("update", false, "rewrite the golden files under testdata/golden")
 
 // said is one line of a captured conversation. Files directly under testdata hold what Claude
 // printed; those under testdata/said hold what the driver wrote as well.
@@ -187,62 +185,19 @@ func TestCaptures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
 			r := newReplay(t)
-			r.seen = func(n int, line []byte, out *agent.Decoded) { golden(&got, n, out) }
+			r.seen = func(n int, line []byte, out *agent.Decoded) { writeDecoded(&got, n, out) }
 			all := readSaid(t, path)
 			r.run(name, all)
 			var gone agent.Decoded
 			r.d.End(-1, &gone)
-			golden(&got, len(all), &gone)
-			file := filepath.Join("testdata", "golden", name+".jsonl")
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			difference(t, compact(t, got.Bytes()), compact(t, want))
+			writeDecoded(&got, len(all), &gone)
+			golden.Check(t, filepath.Join("testdata", "golden", name+".jsonl"), got.Bytes())
 		})
 	}
 }
 
-// compact takes the blanks out of the lines: the dialect repeats an input without them.
-func compact(t *testing.T, lines []byte) []byte {
-	var all bytes.Buffer
-	for line := range bytes.Lines(lines) {
-		if err := json.Compact(&all, line); err != nil {
-			t.Fatal(err)
-		}
-		all.WriteByte('\n')
-	}
-	return all.Bytes()
-}
-
-func difference(t *testing.T, got, want []byte) {
-	t.Helper()
-	if bytes.Equal(got, want) {
-		return
-	}
-	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
-	for i := range max(len(g), len(w)) {
-		var a, b []byte
-		if i < len(g) {
-			a = g[i]
-		}
-		if i < len(w) {
-			b = w[i]
-		}
-		if !bytes.Equal(a, b) {
-			t.Fatalf("golden line %d:\n got %s\nwant %s", i+1, a, b)
-		}
-	}
-}
-
-// golden writes what a line came to, one JSON line for each fact.
-func golden(w *bytes.Buffer, n int, out *agent.Decoded) {
+// writeDecoded writes what a line came to, one JSON line for each fact.
+func writeDecoded(w *bytes.Buffer, n int, out *agent.Decoded) {
 	for _, fact := range out.Facts {
 		draft := event.Encode(fact, "agent:claude")
 		fmt.Fprintf(w, `{"line":%d,"type":"%s","data":%s}`+"\n", n, draft.Type, draft.Data)

@@ -3,13 +3,13 @@ package claude
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/agenttest"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -82,19 +82,7 @@ func TestVariantCaptures(t *testing.T) {
 					t.Errorf("dropped %t, answered %q", out.DropRaw, out.Reply)
 				}
 			}
-			golden := strings.TrimSuffix(path, ".jsonl") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(want) != got.String() {
-				t.Errorf("got\n%s\nwant\n%s", got.String(), want)
-			}
+			golden.Check(t, strings.TrimSuffix(path, ".jsonl")+".golden", got.Bytes())
 		})
 	}
 }

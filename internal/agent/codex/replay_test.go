@@ -3,7 +3,6 @@ package codex
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,10 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
 // readAt is when a replay reads all its lines: captures contain times of day.
 var readAt = time.Date(2026, 11, 22, 13, 29, 36, 0, time.UTC)
@@ -156,7 +154,7 @@ func TestCapturedConversations(t *testing.T) {
 			if diff := cmp.Diff(drove, r.wrote); diff != "" {
 				t.Errorf("written: %s", diff)
 			}
-			golden(t, path, r.facts.Bytes())
+			golden.Check(t, strings.TrimSuffix(path, ".jsonl")+".golden", r.facts.Bytes())
 		})
 	}
 }
@@ -172,7 +170,7 @@ func TestCapturedRunsOfExec(t *testing.T) {
 			for line := range bytes.Lines(read(t, path)) {
 				r.out(bytes.TrimSuffix(line, []byte("\n")))
 			}
-			golden(t, path, r.facts.Bytes())
+			golden.Check(t, strings.TrimSuffix(path, ".jsonl")+".golden", r.facts.Bytes())
 		})
 	}
 }
@@ -193,17 +191,4 @@ func read(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	path = strings.TrimSuffix(path, ".jsonl") + ".golden"
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(read(t, path)), string(got)); diff != "" {
-		t.Error(diff)
-	}
 }

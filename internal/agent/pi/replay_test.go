@@ -4,18 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
 // said is one line of a captured conversation: in is what a driver wrote, out
 // what pi printed. pi's line is kept byte for byte.
@@ -197,17 +196,7 @@ func TestCaptures(t *testing.T) {
 			r := newReplay(t, path)
 			r.seen = func(_ []byte, out *agent.Decoded) { writeDecoded(&got, out) }
 			r.run(readSaid(t, path))
-			golden := filepath.Join(filepath.Dir(path), "facts.jsonl")
-			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			diff(t, string(want), got.String())
+			golden.Check(t, filepath.Join(filepath.Dir(path), "facts.jsonl"), got.Bytes())
 		})
 	}
 }
@@ -227,18 +216,7 @@ func writeDecoded(w *bytes.Buffer, out *agent.Decoded) {
 
 func diff(t *testing.T, want, got string) {
 	t.Helper()
-	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range max(len(wants), len(gots)) {
-		w, g := at(wants, i), at(gots, i)
-		if w != g {
-			t.Fatalf("line %d:\nwant %s\ngot  %s", i+1, w, g)
-		}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatal(d)
 	}
-}
-
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return "(nothing)"
 }

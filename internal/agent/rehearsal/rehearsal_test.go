@@ -1,7 +1,6 @@
 package rehearsal_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,14 +10,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 func TestTheCommandStartsThisRalph(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "b.rehearsal"), []byte("say hi"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "b.rehearsal"), "say hi")
 	for name, row := range map[string]struct{ command, flags, want []string }{
 		"ralph by its name":           {[]string{"ralph", "rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
 		"the scenario among flags":    {[]string{"ralph", "rehearse"}, []string{"demo"}, []string{"/self", "rehearse", "demo"}},
@@ -42,9 +40,7 @@ func TestTheCommandStartsThisRalph(t *testing.T) {
 
 func TestInvalidScenarioIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "typo.rehearsal"), []byte("say hi\nfinsh\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "typo.rehearsal"), "say hi\nfinsh\n")
 	for want, command := range map[string][]string{
 		"no scenario: say 'ralph rehearse demo'":        {"ralph", "rehearse"},
 		"built in are crash, demo":                      {"ralph", "rehearse", "nowhere"},

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -433,12 +433,8 @@ func TestEngineReportsFoldedEvents(t *testing.T) {
 	if other.State().Lifecycle.Name != "x" {
 		t.Error("the restored state is missing")
 	}
-	bad, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: event.TypeIterationEnded, Data: []byte(`[]`)}, 0)
-	e, err := event.Parse(bad)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := engine.Fold([]event.Event{e}); err == nil {
+	bad := testevent.Of(1, time.Time{}, event.Draft{Type: event.TypeIterationEnded, Data: []byte(`[]`)})
+	if err := engine.Fold([]event.Event{bad}); err == nil {
 		t.Error("an unreadable event is folded")
 	}
 }

@@ -2,7 +2,6 @@ package loop_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,15 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ralph-loop/ralph/internal/core/loop"
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "write the decisions of testdata/trace again; read the diff")
 
 // memory is a journal that is a slice.
 type memory struct {
@@ -81,15 +77,7 @@ func TestDecisionTraces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, string(want))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("decisions changed (-want +got):\n%s", diff)
-			}
+			golden.Check(t, file, play(t, string(want)))
 		})
 	}
 }

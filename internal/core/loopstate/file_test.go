@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -32,10 +33,7 @@ func stateIn(t *testing.T, data []byte) loopstate.State {
 
 func read(t *testing.T, path ...string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(path...))
 	return data
 }
 
@@ -215,9 +213,7 @@ func TestWriterReportsErrors(t *testing.T) {
 	// A folder where a file should be: no rename can replace it.
 	mkdir(t, filepath.Join(dir, loopstate.StateFile))
 	mkdir(t, filepath.Join(dir, loopstate.StateFile, "full"))
-	if err := os.WriteFile(filepath.Join(dir, loopstate.IterationsDir), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, loopstate.IterationsDir), "")
 	reported := make(chan error)
 	w := loopstate.NewWriter(dir, func(err error) { reported <- err })
 	w.State(folded(t, started))
@@ -256,9 +252,7 @@ func TestWriterRemovesLeftovers(t *testing.T) {
 	keep := []string{"state.json", "config.json", "notes.json.bak", "state.json1a", "1234", filepath.Join(loopstate.IterationsDir, "001.json")}
 	gone := []string{"state.json1234567", "state.json0", filepath.Join(loopstate.IterationsDir, "001.json42")}
 	for _, name := range slices.Concat(keep, gone) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), "x")
 	}
 	if err := os.Symlink("elsewhere", filepath.Join(dir, "link.json9")); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -145,9 +146,7 @@ func TestOpenEqualsRunnerState(t *testing.T) {
 
 func put(t *testing.T, dir string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, loopstate.StateFile), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, loopstate.StateFile), data)
 }
 
 func mkdir(t *testing.T, path string) {
@@ -275,13 +274,8 @@ func TestOpenReportsDamagedJournal(t *testing.T) {
 		t.Fatal(segments, err)
 	}
 	path := filepath.Join(dir, "journal", segments[0].Name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.Replace(data, []byte("working"), []byte("WORKING"), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, path)
+	testfile.Write(t, path, bytes.Replace(data, []byte("working"), []byte("WORKING"), 1))
 	for name, open := range map[string]func(string) (loopstate.State, error){"open": loopstate.Open, "rebuild": loopstate.Rebuild} {
 		if _, err := open(dir); err == nil {
 			t.Errorf("%s: a changed line was folded", name)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/core/policy"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -22,22 +22,12 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func usd(x float64) *float64 { return &x }
 
-// at returns a draft as an event that was read from a journal.
-func at(t interface{ Fatal(...any) }, seq event.Seq, when time.Time, d event.Draft) event.Event {
-	line, _ := frame.Append(nil, frame.Stamp{Seq: seq, At: when}, d, 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // folded returns the state of a story whose events happen a second apart from noon on.
 func folded(t testing.TB, story ...event.Payload) *loopstate.State {
 	t.Helper()
 	s := &loopstate.State{}
 	for i, p := range story {
-		e := at(t, event.Seq(i+1), noon.Add(time.Duration(i)*time.Second), event.Encode(p, "story"))
+		e := testevent.Of(event.Seq(i+1), noon.Add(time.Duration(i)*time.Second), event.Encode(p, "story"))
 		if err := s.Fold(e); err != nil {
 			t.Fatal(err)
 		}
@@ -213,13 +203,13 @@ func TestFileOfEndedLoop(t *testing.T) {
 func TestFoldErrorNamesEvent(t *testing.T) {
 	for _, typ := range []event.Type{event.TypeLoopStarted, event.TypeIterationEnded, event.TypeAgentUsed, event.TypeSegmentOpened} {
 		s := &loopstate.State{}
-		err := s.Fold(at(t, 7, noon, event.Draft{Type: typ, Data: []byte(`[]`)}))
+		err := s.Fold(testevent.Of(7, noon, event.Draft{Type: typ, Data: []byte(`[]`)}))
 		if err == nil || !strings.Contains(err.Error(), "event 7") {
 			t.Errorf("%s: %v", typ, err)
 		}
 	}
 	s := &loopstate.State{}
-	err := s.Fold(at(t, 1, noon, event.Encode(event.SegmentOpened{Ordinal: 3, Checkpoint: json.RawMessage(`{"commands":7}`)}, "loop")))
+	err := s.Fold(testevent.Of(1, noon, event.Encode(event.SegmentOpened{Ordinal: 3, Checkpoint: json.RawMessage(`{"commands":7}`)}, "loop")))
 	if err == nil || !strings.Contains(err.Error(), "checkpoint of segment 3") {
 		t.Errorf("a checkpoint of another kind: %v", err)
 	}
@@ -228,7 +218,7 @@ func TestFoldErrorNamesEvent(t *testing.T) {
 func TestUnknownTypeChangesSequenceOnly(t *testing.T) {
 	s := folded(t, started, begin, opened, start, agentUp)
 	want := throughJSON(t, s)
-	if err := s.Fold(at(t, 99, noon.Add(time.Hour), event.Draft{Type: "moon.risen", Data: []byte(`{"full":true}`)})); err != nil {
+	if err := s.Fold(testevent.Of(99, noon.Add(time.Hour), event.Draft{Type: "moon.risen", Data: []byte(`{"full":true}`)})); err != nil {
 		t.Fatal(err)
 	}
 	want.Seq, want.At, want.Budget.Now = 99, noon.Add(time.Hour), noon.Add(time.Hour)
@@ -242,7 +232,7 @@ func TestForeignCheckpointIsRefused(t *testing.T) {
 	for seq, fits := range map[event.Seq]bool{8: false, 9: true, 10: true, 11: false} {
 		s := new(loopstate.State)
 		checkpoint := json.RawMessage(fmt.Sprintf(`{"seq":%d}`, seq))
-		err := s.Fold(at(t, 11, noon, event.Encode(event.SegmentOpened{Ordinal: 3, Checkpoint: checkpoint}, "loop")))
+		err := s.Fold(testevent.Of(11, noon, event.Encode(event.SegmentOpened{Ordinal: 3, Checkpoint: checkpoint}, "loop")))
 		if (err == nil) != fits {
 			t.Errorf("the state at event %d in a segment that begins with event 11: %v", seq, err)
 		}
@@ -251,7 +241,7 @@ func TestForeignCheckpointIsRefused(t *testing.T) {
 
 func TestLaterCheckpointIsNotRestored(t *testing.T) {
 	s := folded(t, started, begin, opened)
-	if err := s.Fold(at(t, 4, noon, event.Encode(event.SegmentOpened{Checkpoint: json.RawMessage(`{"lifecycle":{"name":"other"}}`)}, "loop"))); err != nil {
+	if err := s.Fold(testevent.Of(4, noon, event.Encode(event.SegmentOpened{Checkpoint: json.RawMessage(`{"lifecycle":{"name":"other"}}`)}, "loop"))); err != nil {
 		t.Fatal(err)
 	}
 	if s.Lifecycle.Name != "demo" || s.Seq != 4 {
@@ -415,7 +405,7 @@ func journalOf(t *rapid.T, drafts []event.Draft) (events []event.Event) {
 	when := noon
 	for i, d := range drafts {
 		when = when.Add(rapid.SampledFrom([]time.Duration{0, time.Microsecond, time.Second, time.Hour, -time.Minute}).Draw(t, "later"))
-		events = append(events, at(t, event.Seq(i+1), when, d))
+		events = append(events, testevent.Of(event.Seq(i+1), when, d))
 	}
 	return events
 }
@@ -436,7 +426,7 @@ func TestCheckpointEqualsCompleteFold(t *testing.T) {
 		want := foldAll(t, new(loopstate.State), events)
 		live := new(loopstate.State)
 		for i, e := range events {
-			opened := at(t, e.Seq, e.At, event.Encode(event.SegmentOpened{Checkpoint: live.Checkpoint()}, "loop"))
+			opened := testevent.Of(e.Seq, e.At, event.Encode(event.SegmentOpened{Checkpoint: live.Checkpoint()}, "loop"))
 			resumed := new(loopstate.State)
 			if err := resumed.Fold(opened); err != nil {
 				t.Fatal(err)
@@ -480,7 +470,7 @@ func TestLongLoopStateStaysBounded(t *testing.T) {
 	seq := s.Seq
 	fold := func(p event.Payload) {
 		seq++
-		if err := s.Fold(at(t, seq, noon, event.Encode(p, "story"))); err != nil {
+		if err := s.Fold(testevent.Of(seq, noon, event.Encode(p, "story"))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -30,15 +31,7 @@ func TestFleetTraces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := playFleet(t, string(want))
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
-		}
+		golden.Check(t, file, playFleet(t, string(want)))
 	}
 }
 
@@ -86,12 +79,7 @@ func fleetEvent(t *testing.T, name, data string) event.Payload {
 	if !json.Valid([]byte(data)) {
 		t.Fatalf("%q: the data is not JSON", data)
 	}
-	line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: time.Unix(0, 0)}, event.Draft{Type: event.Type(name), Data: []byte(data)}, 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := event.Decode(e)
+	p, err := event.Decode(testevent.Of(1, time.Unix(0, 0), event.Draft{Type: event.Type(name), Data: []byte(data)}))
 	if err != nil || p == nil {
 		t.Fatalf("%s %s: %v", name, data, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -92,11 +92,7 @@ func TestSignsOfLife(t *testing.T) {
 	}
 	for _, typ := range event.Types() {
 		i := &policy.Idle{Began: noon, Heard: noon}
-		line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: noon.Add(time.Minute)}, event.Draft{Type: typ, Data: []byte(`{}`)}, 0)
-		e, err := event.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := testevent.Of(1, noon.Add(time.Minute), event.Draft{Type: typ, Data: []byte(`{}`)})
 		p, err := event.Decode(e)
 		if err != nil {
 			t.Fatal(err)

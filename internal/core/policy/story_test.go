@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -16,12 +16,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // happened returns a payload as an event that was read from a journal.
 func happened(t testing.TB, at time.Time, p event.Payload) event.Event {
 	t.Helper()
-	line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: at}, event.Encode(p, "story"), 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return testevent.Of(1, at, event.Encode(p, "story"))
 }
 
 // fold passes events to a policy, each with the loop as it was before.

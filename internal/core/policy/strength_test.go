@@ -2,11 +2,11 @@ package policy_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -122,19 +122,7 @@ func TestGrade(t *testing.T) {
 			}
 		}
 	}
-	const name = "testdata/strength.golden"
-	if *update {
-		if err := os.WriteFile(name, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text.String() != string(want) {
-		t.Errorf("%s has other words (-update writes them):\n%s", name, text.String())
-	}
+	golden.Check(t, "testdata/strength.golden", text.String())
 }
 
 func TestRequire(t *testing.T) {

@@ -2,7 +2,6 @@ package policy_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -12,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "write the files of testdata again; read the diff")
 
 // The trace has reviews, one in each paragraph: "3s TYPE" is an event after so much time,
 // "change PATH 4s" a change found then, "foreign" one in a commit of another author. The line that
@@ -30,15 +28,7 @@ func TestReviewChangesTrace(t *testing.T) {
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
 		out.WriteString(playReview(t, paragraph) + "\n")
 	}
-	got := strings.TrimSuffix(out.String(), "\n")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(text), got); diff != "" {
-		t.Errorf("decisions changed (-want +got):\n%s", diff)
-	}
+	golden.Check(t, file, strings.TrimSuffix(out.String(), "\n"))
 }
 
 // playReview returns a paragraph with its last line written again.

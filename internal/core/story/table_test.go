@@ -1,18 +1,15 @@
 package story
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/ground/jsonscan"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "write testdata/transitions.txt again")
 
 // A cell is the review fields of a story.
 type cell struct {
@@ -177,19 +174,7 @@ func TestTransitionTable(t *testing.T) {
 	oneStory(t, &table)
 	twoStories(t, &table)
 	newStories(t, &table)
-	file := filepath.Join("testdata", "transitions.txt")
-	if *update {
-		if err := os.WriteFile(file, []byte(table.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if table.String() != string(want) {
-		t.Errorf("the table has changed; if it is right: go test ./internal/core/story -run Table -update\n%s", table.String())
-	}
+	golden.Check(t, filepath.Join("testdata", "transitions.txt"), table.String())
 }
 
 const tableHeader = `# What an iteration may do to the review fields of tasks.json.

@@ -12,12 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/core/policy"
 	"github.com/ralph-loop/ralph/internal/effect/executor"
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -322,12 +323,7 @@ func TestAgentStartErrors(t *testing.T) {
 // payload decodes what was reported.
 func payload[T event.Payload](t *testing.T, e reported) T {
 	t.Helper()
-	line, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: e.typ, Data: []byte(e.data)}, 0)
-	parsed, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := event.As[T](parsed)
+	p, err := event.As[T](testevent.Of(1, time.Time{}, event.Draft{Type: e.typ, Data: []byte(e.data)}))
 	if err != nil {
 		t.Fatal(err)
 	}

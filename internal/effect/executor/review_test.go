@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/core/policy"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -44,12 +45,7 @@ var always = policy.ToolSpans{Review: true, Shown: true, Spans: []policy.ToolSpa
 func put(t *testing.T, project, name, text string) {
 	t.Helper()
 	path := filepath.Join(project, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, text)
 }
 
 func (x *Executor) beginReview(t *testing.T, n int) {

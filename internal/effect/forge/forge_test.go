@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 const (
@@ -54,12 +56,7 @@ func recorded(t *testing.T, name string) string {
 	return string(text)
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testfile.Must
 
 func TestIssueOfEachForge(t *testing.T) {
 	for name, row := range map[string]struct {

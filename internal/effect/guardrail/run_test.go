@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/units"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // The test binary plays a daemon: a process in a session of its own that holds the output open.
@@ -80,10 +81,7 @@ func run1(t *testing.T, c Config) Result {
 
 func logOf(t *testing.T, c Config, r Result) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(c.LoopDir, r.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, filepath.Join(c.LoopDir, r.Log))
 	return string(text)
 }
 
@@ -108,9 +106,7 @@ func TestVerdicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := scene(t, Guardrail{Command: row.command})
 			c.Env = []string{"ANSWER=42", "PATH=" + os.Getenv("PATH"), "PWD=/nowhere"}
-			if err := os.WriteFile(filepath.Join(c.Dir, "plain"), []byte("no program"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(c.Dir, "plain"), "no program")
 			r := run1(t, c)
 			if r.OK != row.ok || r.Code != row.code || r.Signal != row.signal || r.TimedOut || (r.Message == "") != row.ok {
 				t.Errorf("got %+v", r)
@@ -161,9 +157,7 @@ func TestLogsAreNeverOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := filepath.Join(c.LoopDir, "guardrail_3_echo_1-2.log")
-	if err := os.WriteFile(old, []byte("of an attempt before\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, old, "of an attempt before\n")
 	results, err := Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -210,9 +204,7 @@ func fullLog(t *testing.T) *os.File {
 		return log
 	}
 	name := filepath.Join(t.TempDir(), "log") // there is no such device here; nothing can be written to what is open for reading
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, "")
 	if log, err = os.Open(name); err != nil {
 		t.Fatal(err)
 	}

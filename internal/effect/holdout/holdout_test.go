@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -40,14 +41,14 @@ func newWorld(t *testing.T) *world {
 func (w *world) hold(name, text string) {
 	w.T.Helper()
 	path := filepath.Join(w.held, name)
-	testgit.Must(w.T, os.MkdirAll(filepath.Dir(path), 0o755))
-	testgit.Must(w.T, os.WriteFile(path, []byte(text), 0o644))
+	testfile.Must(w.T, os.MkdirAll(filepath.Dir(path), 0o755))
+	testfile.Must(w.T, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func (w *world) add(command, requirement string, paths ...string) holdout.Guardrail {
 	w.T.Helper()
 	g, err := w.store.Add(holdout.Guardrail{Command: command, Requirement: requirement}, w.Dir, paths, false)
-	testgit.Must(w.T, err)
+	testfile.Must(w.T, err)
 	return g
 }
 
@@ -55,7 +56,7 @@ func (w *world) add(command, requirement string, paths ...string) holdout.Guardr
 func (w *world) config(ended func(event.HoldoutEnded)) holdout.Config {
 	w.T.Helper()
 	all, err := holdout.All(w.home, w.Dir)
-	testgit.Must(w.T, err)
+	testfile.Must(w.T, err)
 	return holdout.Config{
 		Home: w.home, Project: w.Dir, Dir: w.Dir, Loop: "demo-2", Iteration: 3, Guardrails: all, Timeout: time.Minute, Env: os.Environ(),
 		Box:   func(context.Context, *scratch.Tree) (process.Wrap, func() error, error) { return nil, nil, nil },
@@ -70,7 +71,7 @@ func TestStoreKeepsAndRemoves(t *testing.T) {
 	if g.Name != "it-says-hello" || !slices.Equal(g.Files, []string{"tests/check.sh"}) {
 		t.Errorf("kept is %+v", g)
 	}
-	testgit.Must(t, filepath.WalkDir(w.home, func(path string, entry fs.DirEntry, err error) error {
+	testfile.Must(t, filepath.WalkDir(w.home, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil {
 			if info, failed := entry.Info(); failed == nil && path != w.home && info.Mode().Perm()&0o077 != 0 {
 				t.Errorf("%s has the mode %v", path, info.Mode())
@@ -90,14 +91,14 @@ func TestStoreKeepsAndRemoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := w.store.Guardrails()
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(list) != 1 || list[0].Command != "true" || len(list[0].Files) > 0 {
 		t.Errorf("after a replacement: %+v", list)
 	}
 	if _, err := os.Stat(filepath.Join(w.store.Dir, "files", "tests")); err == nil {
 		t.Error("the files of the one that was replaced are there")
 	}
-	testgit.Must(t, w.store.Remove(g.Name))
+	testfile.Must(t, w.store.Remove(g.Name))
 	if err := w.store.Remove(g.Name); !errors.Is(err, holdout.ErrUnknown) {
 		t.Errorf("removed twice: %v", err)
 	}
@@ -143,7 +144,7 @@ func link(t *testing.T, to string) string {
 
 func linkAt(t *testing.T, to, path string) {
 	t.Helper()
-	testgit.Must(t, os.Symlink(to, path))
+	testfile.Must(t, os.Symlink(to, path))
 }
 
 // The commands run on the work as it is, committed or not, with the held-out files over it. One
@@ -183,7 +184,7 @@ func TestRunOnClaimedWork(t *testing.T) {
 		t.Fatalf("the outputs are %q", outputs)
 	}
 	text, err := os.ReadFile(outputs[0])
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if string(text) != "a secret of the test\n" {
 		t.Errorf("the output is %q", text)
 	}
@@ -261,16 +262,16 @@ func TestOutputsAreBounded(t *testing.T) {
 	w := newWorld(t)
 	w.add("false", "it never holds")
 	folder := filepath.Join(w.store.Dir, "output")
-	testgit.Must(t, os.MkdirAll(folder, 0o700))
+	testfile.Must(t, os.MkdirAll(folder, 0o700))
 	for i := range 60 {
 		path := filepath.Join(folder, "other-1-"+string(rune('A'+i))+".log")
-		testgit.Must(t, os.WriteFile(path, nil, 0o600))
+		testfile.Must(t, os.WriteFile(path, nil, 0o600))
 		at := time.Now().Add(time.Duration(i-100) * time.Hour)
-		testgit.Must(t, os.Chtimes(path, at, at))
+		testfile.Must(t, os.Chtimes(path, at, at))
 	}
 	holdout.Run(t.Context(), w.config(func(event.HoldoutEnded) {}))
 	entries, err := os.ReadDir(folder)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(entries) != 50 || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "demo-2-3-1.log" }) {
 		t.Errorf("%d outputs are kept", len(entries))
 	}
@@ -285,11 +286,11 @@ func TestStoreIsOfProject(t *testing.T) {
 	if holdout.Open(w.home, t.TempDir()) == w.store {
 		t.Error("another project has the same store")
 	}
-	testgit.Must(t, os.WriteFile(filepath.Join(w.home, "settings.json"),
+	testfile.Must(t, os.WriteFile(filepath.Join(w.home, "settings.json"),
 		[]byte(`{"guardrails": [{"command": "true", "heldOut": true, "requirement": "of the person"}, {"command": "visible"}]}`), 0o600))
 	w.add("true", "of the store")
 	all, err := holdout.All(w.home, w.Dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(all) != 2 || all[0].Requirement != "of the store" || all[1].Requirement != "of the person" {
 		t.Errorf("all are %+v", all)
 	}

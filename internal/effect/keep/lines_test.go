@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -30,7 +31,7 @@ func TestLinesOfEachFile(t *testing.T) {
 	after := w.Commit("after")
 
 	got, err := keep.Lines(t.Context(), w.Dir, before, after)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	want := []keep.FileLines{
 		{Path: ".gitattributes", Lines: 1}, {Path: "binary"}, {Path: "deep/a b", Lines: 3}, {Path: "deep/go.sum", Lines: 2, Generated: true},
 		{Path: "gen/api.go", Lines: 2, Generated: true}, {Path: "there", Lines: 1},
@@ -40,7 +41,7 @@ func TestLinesOfEachFile(t *testing.T) {
 	}
 
 	got, err = keep.Lines(t.Context(), w.Dir, "", before)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	want = []keep.FileLines{{Path: ".gitattributes", Lines: 1}, {Path: "gen/api.go", Lines: 1}, {Path: "moved", Lines: 20}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 func message() Message {
@@ -143,14 +144,7 @@ func scripted(t *testing.T, name, more string) (env []string, file string) {
 	return append(os.Environ(), "PATH="+path), file
 }
 
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+func read(t *testing.T, file string) string { t.Helper(); return string(testfile.Read(t, file)) }
 
 // TestMailHasNoOtherHeader shows that no text begins another header, and that a dot alone on a line
 // does not end the mail.

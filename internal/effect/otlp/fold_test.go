@@ -8,7 +8,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/ralph-loop/ralph/internal/ground/frame"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -21,13 +21,7 @@ func journalOf(t *testing.T, payloads ...event.Payload) []event.Event {
 	t.Helper()
 	var events []event.Event
 	for i, p := range payloads {
-		draft := event.Encode(p, "loop")
-		line, _ := frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: start.Add(time.Duration(i) * time.Second)}, draft, 0)
-		e, err := event.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, e)
+		events = append(events, testevent.Of(event.Seq(i+1), start.Add(time.Duration(i)*time.Second), event.Encode(p, "loop")))
 	}
 	return events
 }

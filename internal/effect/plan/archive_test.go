@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // archived is a project with a plan that people have worked on.
@@ -14,19 +16,9 @@ func archived(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{PRD: "prd", Tasks: "tasks", Progress: "progress", Prompt: "prompt"} {
-		place(t, Path(dir, name), text)
+		testfile.Write(t, Path(dir, name), text)
 	}
 	return dir
-}
-
-func place(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // tree returns the files below a folder with their content.
@@ -95,7 +87,7 @@ func TestArchiveMovesThePlan(t *testing.T) {
 		if name, err := FreeArchive(dir, "2025-06-15-demo"); name != want || err != nil {
 			t.Errorf("%s, %v", name, err)
 		}
-		place(t, filepath.Join(ArchiveDir(dir, want), "x"), "")
+		testfile.Write(t, filepath.Join(ArchiveDir(dir, want), "x"), "")
 	}
 }
 
@@ -150,7 +142,7 @@ func killedAfter(t *testing.T, last, dir string) {
 func TestResetKeepsChangedFiles(t *testing.T) {
 	dir := archived(t)
 	killedAfter(t, "named", dir)
-	place(t, Path(dir, Tasks), "new tasks")
+	testfile.Write(t, Path(dir, Tasks), "new tasks")
 	if err := os.Remove(Path(dir, Progress)); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +172,7 @@ func TestArchiveWithoutAFile(t *testing.T) {
 func TestUnfinishedArchiveIsChecked(t *testing.T) {
 	dir := archived(t)
 	for text, want := range map[string]bool{`{"name": "../../x"}`: true, `{"name": ".git"}`: true, `{"name": ""}`: true, `{`: true, `{"name": "missing"}`: false} {
-		place(t, filepath.Join(dir, Archives, resetting), text)
+		testfile.Write(t, filepath.Join(dir, Archives, resetting), text)
 		if u, err := UnfinishedArchive(dir); u != nil || (err != nil) != want {
 			t.Errorf("%s: %v, %v", text, u, err)
 		}

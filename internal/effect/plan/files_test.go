@@ -4,12 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // project is a project with an empty plan.
@@ -22,24 +22,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func text(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
+func text(t *testing.T, path string) string { t.Helper(); return string(testfile.Read(t, path)) }
 
 func TestTasksAreReplaced(t *testing.T) {
 	dir := project(t)
@@ -80,11 +63,11 @@ func TestTasksAreReplaced(t *testing.T) {
 
 func TestTasksAreBounded(t *testing.T) {
 	dir := project(t)
-	put(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxFile))
+	testfile.Write(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxFile))
 	if _, err := plan.ReadTasks(dir); err != nil {
 		t.Error(err)
 	}
-	put(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxFile+1))
+	testfile.Write(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxFile+1))
 	if _, err := plan.ReadTasks(dir); !is(err, safefile.TooLarge) {
 		t.Errorf("%v", err)
 	}

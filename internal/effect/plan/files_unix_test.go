@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // What an agent may put in the place of a file is neither followed nor waited for, and a write
@@ -33,7 +34,7 @@ func TestLinksAndPipesAreErrors(t *testing.T) {
 			t.Run(name+" "+string(problem), func(t *testing.T) {
 				dir := project(t)
 				other, path := filepath.Join(dir, "other"), filepath.Join(dir, name)
-				put(t, other, `{"pid": 1}`)
+				testfile.Write(t, other, `{"pid": 1}`)
 				if err := make(other, path); err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +57,7 @@ func TestLinksAndPipesAreErrors(t *testing.T) {
 
 func TestFolderOutsideIsRefused(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	put(t, filepath.Join(outside, plan.Tasks), "{}")
+	testfile.Write(t, filepath.Join(outside, plan.Tasks), "{}")
 	if err := os.Symlink(outside, plan.Dir(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestFolderOutsideIsRefused(t *testing.T) {
 func TestLinkedMarkerIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other")
-	put(t, other, "x")
+	testfile.Write(t, other, "x")
 	if err := os.Symlink(other, filepath.Join(dir, plan.Active)); err != nil {
 		t.Fatal(err)
 	}

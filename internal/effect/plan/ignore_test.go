@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 func TestIgnoreAddsOneLine(t *testing.T) {
@@ -27,8 +28,8 @@ func TestIgnoreAddsOneLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			above := t.TempDir()
 			dir := filepath.Join(above, "project")
-			put(t, filepath.Join(above, ".gitignore"), row.above)
-			put(t, filepath.Join(dir, ".gitignore"), row.found)
+			testfile.Write(t, filepath.Join(above, ".gitignore"), row.above)
+			testfile.Write(t, filepath.Join(dir, ".gitignore"), row.found)
 			added, err := plan.Ignore(dir, above)
 			if got := text(t, filepath.Join(dir, ".gitignore")); err != nil || got != row.want || added != (row.found != row.want) {
 				t.Errorf("%q, want %q; added %v, %v", got, row.want, added, err)

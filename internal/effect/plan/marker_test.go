@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -72,7 +73,7 @@ func TestMarkerHasItsShape(t *testing.T) {
 // A marker of the scripts that defined its shape has no snapshot.
 func TestMarkerWithoutSnapshot(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, plan.Active), `{"pid": 7, "skipReview": true}`)
+	testfile.Write(t, filepath.Join(dir, plan.Active), `{"pid": 7, "skipReview": true}`)
 	m, err := plan.ReadMarker(dir)
 	if err != nil || m.PID != 7 || !m.SkipReview || m.States() != nil {
 		t.Errorf("%+v, %v", m, err)
@@ -81,7 +82,7 @@ func TestMarkerWithoutSnapshot(t *testing.T) {
 		t.Error("a snapshot without stories is no snapshot")
 	}
 	for _, wrong := range []string{"", "[]", `{"pid": "x"}`, `{"pid": 7`} {
-		put(t, filepath.Join(dir, plan.Active), wrong)
+		testfile.Write(t, filepath.Join(dir, plan.Active), wrong)
 		if m, err := plan.ReadMarker(dir); err == nil || m.PID != 0 || !strings.Contains(err.Error(), plan.Active) {
 			t.Errorf("%q: %+v, %v", wrong, m, err)
 		}
@@ -106,7 +107,7 @@ func TestMarkerOfAnotherLoopStays(t *testing.T) {
 		{"any", `{"dir": "b"}`, "", false},
 		{"one that cannot be read", `{`, "a", false},
 	} {
-		put(t, filepath.Join(dir, plan.Active), row.content)
+		testfile.Write(t, filepath.Join(dir, plan.Active), row.content)
 		if err := plan.RemoveMarker(dir, row.loop); err != nil || there() != row.stays {
 			t.Errorf("%s: %v, stays: %v", row.name, err, there())
 		}

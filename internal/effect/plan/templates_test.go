@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 var values = plan.Values{Project: "demo", Branch: "ralph/search", Date: "2025-06-15"}
@@ -51,8 +52,8 @@ func TestLayOutMakesAllFiles(t *testing.T) {
 
 func TestLayOutOverwritesNothing(t *testing.T) {
 	dir := project(t)
-	put(t, plan.Path(dir, plan.PRD), "mine")
-	put(t, plan.Path(dir, plan.Tasks), "")
+	testfile.Write(t, plan.Path(dir, plan.PRD), "mine")
+	testfile.Write(t, plan.Path(dir, plan.Tasks), "")
 	made, err := plan.LayOut(dir, values)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func TestLayOutOverwritesNothing(t *testing.T) {
 	if got := text(t, plan.Path(dir, plan.PRD)) + text(t, plan.Path(dir, plan.Tasks)); got != "mine" {
 		t.Errorf("%q", got)
 	}
-	put(t, plan.Path(dir, plan.Prompt), "mine as well")
+	testfile.Write(t, plan.Path(dir, plan.Prompt), "mine as well")
 	if made, err = plan.LayOut(dir, values); err != nil || made[3].Created || text(t, plan.Path(dir, plan.Prompt)) != "mine as well" {
 		t.Errorf("%v, %v", made, err)
 	}
@@ -71,7 +72,7 @@ func TestLayOutOverwritesNothing(t *testing.T) {
 
 func TestLayOutRefusesOtherKinds(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, plan.Folder), "a program of that name")
+	testfile.Write(t, filepath.Join(dir, plan.Folder), "a program of that name")
 	if _, err := plan.LayOut(dir, values); err == nil || text(t, filepath.Join(dir, plan.Folder)) != "a program of that name" {
 		t.Errorf("a file in the place of the folder: %v", err)
 	}

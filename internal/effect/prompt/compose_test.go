@@ -1,20 +1,16 @@
 package prompt_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/effect/prompt"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	_ "github.com/ralph-loop/ralph/internal/testkit/testseed"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
 // usual is a loop as the default settings make it.
 func usual() prompt.Parts {
@@ -112,19 +108,7 @@ func TestTestdataPrompts(t *testing.T) {
 	for name, parts := range examples {
 		t.Run(name, func(t *testing.T) {
 			// A file ends with a newline, a prompt does not.
-			got, golden := prompt.Compose(parts)+"\n", filepath.Join("testdata", name+".txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Error(diff)
-			}
+			golden.Check(t, filepath.Join("testdata", name+".txt"), prompt.Compose(parts)+"\n")
 		})
 	}
 	files, err := filepath.Glob("testdata/*.txt")

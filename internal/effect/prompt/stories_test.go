@@ -1,15 +1,14 @@
 package prompt_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/effect/prompt"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -72,19 +71,7 @@ func TestTestdataStories(t *testing.T) {
 		examples[strings.NewReplacer(", ", "-", " ", "-").Replace(name)] = parts
 	}
 	for name, parts := range examples {
-		got, golden := prompt.Compose(parts)+"\n", filepath.Join("testdata", "stories", name+".txt")
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), prompt.Compose(parts)+"\n")
 	}
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	if err != nil || len(files) != len(examples) {

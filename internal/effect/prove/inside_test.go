@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -120,7 +121,7 @@ func TestChangedLines(t *testing.T) {
 	w.Write("a", "1\n+++ b/y\n3\n4\n+++ b/x")
 	w.Write("odd \"ä\t.txt", "x\ny\n")
 	got, err := changedLines(t.Context(), repo.In(w.Dir), start, w.Commit("The end."))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	want := map[string]map[int]bool{
 		"a": {2: true, 4: true, 5: true}, "new.txt": {11: true}, "odd \"ä\t.txt": {1: true, 2: true}, "/dev/null": {},
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/ground/config"
 	"github.com/ralph-loop/ralph/internal/ground/process"
 	"github.com/ralph-loop/ralph/internal/ground/redact"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -58,7 +59,7 @@ func changed(t *testing.T, start, claimed map[string]string, commands ...string)
 		w.Write(name, text)
 	}
 	now, err := keep.FilesNow(t.Context(), w.Dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	p := &project{w, prove.Config{
 		Dir: w.Dir, Home: t.TempDir(), Start: w.Head(), Claimed: now, Patience: time.Minute,
 		Rules: event.ProveRules{Time: config.Duration(10 * time.Minute), Mutants: 20, Strong: 70},
@@ -76,7 +77,7 @@ func honest(t *testing.T, commands ...string) *project {
 func (p *project) run() event.Strength {
 	p.T.Helper()
 	s, err := prove.Run(p.T.Context(), p.cfg)
-	testgit.Must(p.T, err)
+	testfile.Must(p.T, err)
 	return s
 }
 
@@ -141,7 +142,7 @@ func TestBrokenControl(t *testing.T) {
 	}
 	broken := s.Guardrails[1]
 	text, err := os.ReadFile(broken.Log)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if all := string(text); !strings.HasPrefix(all, "1\n2\n") || strings.Contains(all, "secret-of-a-person") || !strings.HasSuffix(strings.TrimSpace(all), broken.Output) {
 		t.Errorf("%s has\n%s\nwhich ends with\n%s", broken.Log, text, broken.Output)
 	}
@@ -190,7 +191,7 @@ func TestEndlessLoopIsNoticed(t *testing.T) {
 	p.cfg.Env, p.cfg.Patience = append(os.Environ(), "RUNS="+runs), 300*time.Millisecond
 	s := p.run()
 	text, err := os.ReadFile(filepath.Join(runs, "runs"))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if got := strings.Count(string(text), "x"); got != 2+s.Mutants.Tried { // the control and the start besides
 		t.Errorf("%d runs, %v", got, s.Mutants)
 	}
@@ -210,11 +211,11 @@ func TestLeftoversEnd(t *testing.T) {
 		p.cfg.Env, p.cfg.Mark, p.cfg.Rules.Mutants = append(os.Environ(), "PIDS="+pids, process.MarkVariable+"="+mark), mark, 0
 		p.run()
 		text, err := os.ReadFile(filepath.Join(pids, "pid"))
-		testgit.Must(t, err)
+		testfile.Must(t, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		testgit.Must(t, err)
+		testfile.Must(t, err)
 		all, err := process.Marked()
-		testgit.Must(t, err)
+		testfile.Must(t, err)
 		for own, found := range all {
 			if slices.ContainsFunc(found, func(s process.Stray) bool { return s.PID == pid }) {
 				t.Errorf("with the mark %q, process %d is still there with %s", mark, pid, own)
@@ -246,7 +247,7 @@ func TestPersonsTreeIsLeftAlone(t *testing.T) {
 	p.cfg.Env = append(os.Environ(), "ROOT="+p.Dir, "GIT_DIR="+p.Dir+"/.git", "GIT_INDEX_FILE="+p.Dir+"/.git/index")
 	state := func() string {
 		var files strings.Builder
-		testgit.Must(t, filepath.WalkDir(p.Dir, func(path string, entry os.DirEntry, err error) error {
+		testfile.Must(t, filepath.WalkDir(p.Dir, func(path string, entry os.DirEntry, err error) error {
 			if err == nil && entry.Type().IsRegular() {
 				text, _ := os.ReadFile(path)
 				files.WriteString(path + "\n" + string(text))
@@ -292,9 +293,9 @@ func TestContinuesAfterLastTrial(t *testing.T) {
 			t.Fatalf("after %d: %v", n, err)
 		}
 		text, err := json.Marshal(tried) // as a journal has them
-		testgit.Must(t, err)
+		testfile.Must(t, err)
 		p.cfg.Done = nil
-		testgit.Must(t, json.Unmarshal(text, &p.cfg.Done))
+		testfile.Must(t, json.Unmarshal(text, &p.cfg.Done))
 		more := 0
 		p.cfg.Tried = func(event.ProofTried) error { more++; return nil }
 		got := p.run()

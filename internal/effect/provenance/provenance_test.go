@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -23,9 +24,9 @@ func written(t *testing.T, iter int, all ...event.Payload) string {
 	t.Helper()
 	dir := t.TempDir()
 	rec, err := journal.Recover(dir, journal.Options{})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	w, _, err := journal.Create(dir, rec, iter, nil, journal.Options{})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	for _, p := range all {
 		by := "loop"
 		switch p.(type) {
@@ -33,9 +34,9 @@ func written(t *testing.T, iter int, all ...event.Payload) string {
 			by = "agent:claude"
 		}
 		_, err = w.Append([]event.Draft{event.Encode(p, by)})
-		testgit.Must(t, err)
+		testfile.Must(t, err)
 	}
-	testgit.Must(t, w.Close())
+	testfile.Must(t, w.Close())
 	return dir
 }
 
@@ -55,7 +56,7 @@ func TestJournalSaysWhoDidWhat(t *testing.T) {
 		event.RepoInspected{Root: "/p", When: event.MomentEnd, Head: "dd", Made: []string{"cc", "dd"}},
 		event.IterationChecked{Snapshot: "ee"}, event.RepoCommitted{SHA: "ff"})
 	l, err := Read(dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if l.ID != "01DEMO" || l.Root != "/p" || len(l.Iterations) != 2 {
 		t.Fatalf("%+v", l)
 	}
@@ -86,7 +87,7 @@ func TestForkHasForeignIterations(t *testing.T) {
 	fork := started
 	fork.ForkOf = &event.ForkOf{Name: "first", ID: "01FIRST", Iteration: 2}
 	l, err := Read(written(t, 0, fork, event.IterationStarted{N: 1}, event.IterationStarted{N: 2}))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(l.Iterations) != 1 || l.Iterations[0].N != 2 || len(l.ForkOf.Iterations) != 1 || l.ForkOf.Iterations[0].Loop.Name != "first" {
 		t.Errorf("%+v", l)
 	}
@@ -104,9 +105,9 @@ func TestUnknownCostStaysUnknown(t *testing.T) {
 func TestPrefixIsHashOfLines(t *testing.T) {
 	dir := written(t, 0, started, event.IterationStarted{N: 1}, event.IterationStarted{N: 2})
 	p, err := PrefixAt(dir, 3)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	content, err := os.ReadFile(filepath.Join(dir, "journal", p.Segment))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	lines := strings.SplitAfter(string(content), "\n")
 	prefix := strings.Join(lines[:3], "")
 	if sum := sha256.Sum256([]byte(prefix)); p.SHA256 != hex.EncodeToString(sum[:]) || p.Bytes != int64(len(prefix)) || p.Seq != 3 {
@@ -135,7 +136,7 @@ func TestNotesByManyLoops(t *testing.T) {
 	}
 	all.Wait()
 	notes, err := Notes(t.Context(), w.Dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	for n, commit := range commits {
 		if got := notes[commit]; len(got) != 1 || got[0].Iteration != n+1 || *got[0].USD != 2 || got[0].Checks[0].Name != "go test" {
 			t.Errorf("the note of commit %d: %+v", n, got)
@@ -200,9 +201,9 @@ func TestLargeNoteIsReadAgain(t *testing.T) {
 // A repository inside of the project is read as if there were no other.
 func TestJournalOfRepositoryInside(t *testing.T) {
 	project, err := filepath.EvalSymlinks(t.TempDir())
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	inner := filepath.Join(project, "inside")
-	testgit.Must(t, os.Mkdir(inner, 0o700))
+	testfile.Must(t, os.Mkdir(inner, 0o700))
 	begun := started
 	begun.Project = project
 	l, err := ReadIn(written(t, 0, begun,
@@ -212,7 +213,7 @@ func TestJournalOfRepositoryInside(t *testing.T) {
 		event.RepoInspected{Root: ".", When: event.MomentEnd, Head: "cc", Made: []string{"cc"}},
 		event.RepoInspected{Root: "inside", When: event.MomentEnd, Head: "yy", Made: []string{"yy"}},
 		event.IterationChecked{Snapshot: "dd"}), inner)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	i := l.Iterations[0]
 	if l.Root != inner || i.Before.Commit != "zz" || i.After.Commit != "yy" || len(i.Commits) != 1 || i.Commits[0].SHA != "yy" {
 		t.Errorf("%s: %+v", l.Root, i)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -60,10 +61,7 @@ func TestHolderHasTheLock(t *testing.T) {
 		"no pid":                        func(h *registry.Liveness) { h.PID = 0 },
 		"an innocent pid and its start": func(h *registry.Liveness) { h.PID, h.StartTicks = innocent.cmd.Process.Pid, other },
 	} {
-		before, err := os.ReadFile(filepath.Join(dir, registry.LockFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := testfile.Read(t, filepath.Join(dir, registry.LockFile))
 		forge(t, dir, change)
 		got, err := Holder(dir)
 		switch {
@@ -76,9 +74,7 @@ func TestHolderHasTheLock(t *testing.T) {
 		case !errors.Is(err, ErrNoHolder):
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, registry.LockFile), before, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, registry.LockFile), before)
 	}
 	runner.end()
 	runner.said()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -38,7 +39,7 @@ func TestMadeAreNewCommitsOnly(t *testing.T) {
 	amended := w.Head()
 
 	made, err := repo.Made(t.Context(), w.Dir, begin, w.Head(), since, time.Now())
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if want := []string{own, merged, amended}; !slices.Equal(sorted(made), sorted(want)) {
 		t.Errorf("made: %v, want %v", made, want)
 	}
@@ -48,7 +49,7 @@ func TestMadeAreNewCommitsOnly(t *testing.T) {
 		t.Errorf("made elsewhere: %v, %v", made, err)
 	}
 	// Without a reflog the time counts.
-	testgit.Must(t, os.RemoveAll(filepath.Join(w.Dir, ".git", "logs")))
+	testfile.Must(t, os.RemoveAll(filepath.Join(w.Dir, ".git", "logs")))
 	if made, err := repo.Made(t.Context(), w.Dir, begin, w.Head(), since, time.Now()); err != nil || slices.Contains(made, picked) || !slices.Contains(made, own) {
 		t.Errorf("made without a reflog: %v, %v", made, err)
 	}
@@ -83,7 +84,7 @@ func TestObjectsOfManyNames(t *testing.T) {
 	var got []string
 	names := "HEAD:a\nHEAD:none\nHEAD:large\nHEAD:a\n"
 	err := repo.In(w.Dir).Objects(t.Context(), []byte(names), 14, func(content []byte) { got = append(got, string(content)) })
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if want := []string{"one\ntwo\nthree\n", "", "123456\n", "one\ntwo\nthree\n"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -4,13 +4,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
 func TestMain(m *testing.M) { testgit.Main(m) }
 
 var (
-	must        = testgit.Must
+	must        = testfile.Must
 	leaveToLong = testgit.LeaveToLong
 	formats     = testgit.Formats
 )

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/ground/filewatch"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // lay writes files below a folder.
@@ -22,14 +23,7 @@ func lay(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+func read(t *testing.T, path string) string { t.Helper(); return string(testfile.Read(t, path)) }
 
 const (
 	oldLogin = `{"claudeAiOauth":{"accessToken":"one","refreshToken":"r1","expiresAt":1,"scopes":["a"]}}`

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // fakeDocker is a docker that records its arguments, answers "sandbox ls" with the machines that
@@ -60,10 +62,7 @@ func docker(t *testing.T) string {
 
 func calls(t *testing.T, bin string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(bin, "calls"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, filepath.Join(bin, "calls"))
 	if err := os.Remove(filepath.Join(bin, "calls")); err != nil {
 		t.Fatal(err)
 	}
@@ -178,9 +177,7 @@ func TestDockerSandbox(t *testing.T) {
 
 	calls(t, bin)
 	file := filepath.Join(tree, "it's")
-	if err := os.WriteFile(file, []byte("feedback"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, file, "feedback")
 	if err := errors.Join(b.Put(t.Context(), file, filepath.Join(tree, "gone")), b.Refresh(t.Context()), b.Sweep(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -280,9 +277,7 @@ func TestMachineRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := docker(t)
-			if err := os.WriteFile(filepath.Join(bin, row.file), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(bin, row.file), "")
 			p := vmPolicy(t, t.TempDir(), t.TempDir(), "fix")
 			_, err := OpenBox(t.Context(), p)
 			if err == nil || !strings.Contains(err.Error(), row.err) {

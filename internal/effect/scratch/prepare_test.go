@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -21,7 +22,7 @@ func TestPrepareBringsIgnoredFiles(t *testing.T) {
 	w.Commit("Ignore local files.")
 	made := open(t, w.Dir, w.Head(), t.TempDir())
 	var wrapped []string
-	testgit.Must(t, made.Prepare(t.Context(), scratch.Preparation{
+	testfile.Must(t, made.Prepare(t.Context(), scratch.Preparation{
 		From: w.Dir, Copy: []string{"local.conf"}, Setup: "pwd > ready",
 		Wrap: func(argv, env []string) ([]string, []string, error) { wrapped = argv; return argv, env, nil },
 	}))
@@ -49,17 +50,17 @@ func TestCopyOfPlainFolder(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
 	for _, name := range []string{"sub/a", ".ralph/demo/state", "home/held-out/x"} {
-		testgit.Must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
-		testgit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
+		testfile.Must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
+		testfile.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
 	}
 	if _, err := scratch.Open(t.Context(), scratch.Config{Dir: dir, Home: home}); !repo.Absent(err) {
 		t.Fatalf("without a repository: %v", err)
 	}
 	made, err := scratch.OpenCopy(t.Context(), scratch.Config{Dir: dir, Home: home})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	defer made.Close()
 	entries, err := os.ReadDir(made.Project)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(entries) != 1 || entries[0].Name() != "sub" {
 		t.Errorf("the copy has %v", entries)
 	}
@@ -69,7 +70,7 @@ func TestCopyOfPlainFolder(t *testing.T) {
 func TestLayReplacesWhatIsThere(t *testing.T) {
 	w := testgit.Born(t)
 	outside := t.TempDir()
-	testgit.Must(t, os.Symlink(outside, filepath.Join(w.Dir, "tests")))
+	testfile.Must(t, os.Symlink(outside, filepath.Join(w.Dir, "tests")))
 	w.Write("conf", "the agent's")
 	w.Write("file", "a file where a folder is needed")
 	w.Commit("What is in the way.")
@@ -77,13 +78,13 @@ func TestLayReplacesWhatIsThere(t *testing.T) {
 	source := t.TempDir()
 	names := []string{"tests/a", "conf", "file/b"}
 	for _, name := range names {
-		testgit.Must(t, os.MkdirAll(filepath.Join(source, filepath.Dir(name)), 0o700))
-		testgit.Must(t, os.WriteFile(filepath.Join(source, name), []byte("held out"), 0o600))
+		testfile.Must(t, os.MkdirAll(filepath.Join(source, filepath.Dir(name)), 0o700))
+		testfile.Must(t, os.WriteFile(filepath.Join(source, name), []byte("held out"), 0o600))
 	}
 	from, err := os.OpenRoot(source)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	defer from.Close()
-	testgit.Must(t, made.Lay(from, names))
+	testfile.Must(t, made.Lay(from, names))
 	inside := testgit.Tree{T: t, Dir: made.Root}
 	for _, name := range names {
 		if got := inside.Content(name); got != "held out" {

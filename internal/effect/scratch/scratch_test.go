@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/scratch"
 	"github.com/ralph-loop/ralph/internal/ground/filelock"
 	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) { testgit.Main(m) }
 func open(t *testing.T, dir, tree, home string) *scratch.Tree {
 	t.Helper()
 	made, err := scratch.Open(t.Context(), scratch.Config{Dir: dir, Tree: tree, Home: home})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	t.Cleanup(func() { _ = made.Close() })
 	return made
 }
@@ -39,7 +40,7 @@ func TestTreeLeavesRepositoryAlone(t *testing.T) {
 			w.Write(".gitignore", "ignored\n")
 			w.Write("ignored", "x")
 			now, err := keep.FilesNow(t.Context(), w.Dir)
-			testgit.Must(t, err)
+			testfile.Must(t, err)
 			state := func() string {
 				return w.Git("for-each-ref") + w.Git("worktree", "list") + w.Git("count-objects", "-v") + w.Index()
 			}
@@ -59,7 +60,7 @@ func TestTreeLeavesRepositoryAlone(t *testing.T) {
 			inside.Write("a", "changed")
 			inside.Write("left/behind", "x")
 			inside.Commit("A commit of a test.")
-			testgit.Must(t, made.Reset(t.Context(), w.Head()))
+			testfile.Must(t, made.Reset(t.Context(), w.Head()))
 			if got := inside.Content("a"); got == "changed" {
 				t.Error("a change survived the reset")
 			}
@@ -68,7 +69,7 @@ func TestTreeLeavesRepositoryAlone(t *testing.T) {
 					t.Errorf("%s survived the reset", name)
 				}
 			}
-			testgit.Must(t, made.Close())
+			testfile.Must(t, made.Close())
 			if _, err := os.Stat(made.Root); err == nil {
 				t.Error("the tree is still there")
 			}
@@ -89,7 +90,7 @@ func TestTrackedSettingsAreThere(t *testing.T) {
 	w.Write(".ralph/demo/journal", "x")
 	w.Write("new", "x")
 	now, err := keep.FilesNow(t.Context(), w.Dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	made := open(t, filepath.Join(w.Dir, "sub"), now, t.TempDir())
 	inside := testgit.Tree{T: t, Dir: made.Root}
 	for range 2 {
@@ -102,7 +103,7 @@ func TestTrackedSettingsAreThere(t *testing.T) {
 		if status := inside.Git("status", "--porcelain"); status != "" {
 			t.Errorf("not committed: %s", status)
 		}
-		testgit.Must(t, made.Reset(t.Context(), now))
+		testfile.Must(t, made.Reset(t.Context(), now))
 	}
 }
 
@@ -111,12 +112,12 @@ func TestNextOneRemovesRemains(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()
 	used := open(t, w.Dir, w.Head(), home)
 	left := filepath.Join(home, scratch.Folder, "tree-left")
-	testgit.Must(t, os.MkdirAll(filepath.Join(left, "work", "closed"), 0o700))
-	testgit.Must(t, os.WriteFile(filepath.Join(left, "work", "closed", "file"), nil, 0o600))
-	testgit.Must(t, os.WriteFile(filepath.Join(left, "lock"), nil, 0o600))
-	testgit.Must(t, os.Chmod(filepath.Join(left, "work", "closed"), 0o500))
+	testfile.Must(t, os.MkdirAll(filepath.Join(left, "work", "closed"), 0o700))
+	testfile.Must(t, os.WriteFile(filepath.Join(left, "work", "closed", "file"), nil, 0o600))
+	testfile.Must(t, os.WriteFile(filepath.Join(left, "lock"), nil, 0o600))
+	testfile.Must(t, os.Chmod(filepath.Join(left, "work", "closed"), 0o500))
 	for _, name := range []string{filepath.Join(left, "lock"), filepath.Join(filepath.Dir(used.Root), "lock")} {
-		testgit.Must(t, os.Chtimes(name, long, long))
+		testfile.Must(t, os.Chtimes(name, long, long))
 	}
 	open(t, w.Dir, w.Head(), home)
 	if _, err := os.Stat(left); err == nil {
@@ -132,9 +133,9 @@ func TestYoungLockIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
 	young := filepath.Join(home, scratch.Folder, "tree-young")
-	testgit.Must(t, os.MkdirAll(young, 0o700))
+	testfile.Must(t, os.MkdirAll(young, 0o700))
 	lock, err := os.Create(filepath.Join(young, "lock"))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	defer lock.Close()
 	var opened atomic.Bool
 	go func() {
@@ -151,7 +152,7 @@ func TestYoungLockIsLeftAlone(t *testing.T) {
 		if mine, err := filelock.TryExclusive(lock); !mine || err != nil {
 			t.Fatalf("another process has the lock: %v", err)
 		}
-		testgit.Must(t, filelock.Release(lock))
+		testfile.Must(t, filelock.Release(lock))
 	}
 }
 
@@ -171,13 +172,13 @@ func TestResetRunsNoFilter(t *testing.T) {
 		"a repository in its place": func(made testgit.Tree) {
 			made.Git("init", "--quiet", "other")
 			made.Git("--git-dir=other/.git", "config", "filter.x.smudge", "touch "+ran+"; cat")
-			testgit.Must(t, os.Rename(filepath.Join(made.Dir, ".git"), filepath.Join(made.Dir, "old")))
+			testfile.Must(t, os.Rename(filepath.Join(made.Dir, ".git"), filepath.Join(made.Dir, "old")))
 			made.Write(".git", "gitdir: other/.git\n")
 		},
 	} {
 		made := open(t, w.Dir, w.Head(), home)
 		change(testgit.Tree{T: t, Dir: made.Root})
-		testgit.Must(t, os.Remove(filepath.Join(made.Root, "file")))
+		testfile.Must(t, os.Remove(filepath.Join(made.Root, "file")))
 		_ = made.Reset(t.Context(), w.Head()) // it may be refused
 		if _, err := os.Stat(ran); err == nil {
 			t.Fatalf("%s: it ran a filter", name)
@@ -191,7 +192,7 @@ func TestUnknownTreeIsAnError(t *testing.T) {
 		t.Fatal("no error")
 	}
 	entries, err := os.ReadDir(filepath.Join(home, scratch.Folder))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(entries) > 0 {
 		t.Errorf("it left %s", entries[0].Name())
 	}
@@ -203,14 +204,14 @@ func TestOwnObjects(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()
 	w.Write("a", "before the loop, not committed")
 	before, err := keep.FilesNow(t.Context(), w.Dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	w.Write("a", "after it")
 	w.Commit("The work.")
 	made, err := scratch.Open(t.Context(), scratch.Config{Dir: w.Dir, Tree: w.Head(), Home: home, Also: []string{before}})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	defer made.Close()
-	testgit.Must(t, made.Own(t.Context()))
-	testgit.Must(t, os.RemoveAll(filepath.Join(w.Dir, ".git")))
+	testfile.Must(t, made.Own(t.Context()))
+	testfile.Must(t, os.RemoveAll(filepath.Join(w.Dir, ".git")))
 	inside := testgit.Tree{T: t, Dir: made.Root}
 	inside.Git("fsck", "--full")
 	if got := inside.Git("status", "--porcelain"); got != "" {
@@ -219,8 +220,8 @@ func TestOwnObjects(t *testing.T) {
 	if got := inside.Git("for-each-ref", "refs/also"); got != "" {
 		t.Errorf("the commands find %q", got)
 	}
-	testgit.Must(t, made.Own(t.Context()))
-	testgit.Must(t, made.Reset(t.Context(), before))
+	testfile.Must(t, made.Own(t.Context()))
+	testfile.Must(t, made.Reset(t.Context(), before))
 	if got := inside.Content("a"); got != "before the loop, not committed" {
 		t.Errorf("the other state has %q", got)
 	}
@@ -233,18 +234,18 @@ func TestOpenEndsDeadCommands(t *testing.T) {
 	}
 	w, home := testgit.Born(t), t.TempDir()
 	dead := open(t, w.Dir, w.Head(), home)
-	testgit.Must(t, dead.Close())
+	testfile.Must(t, dead.Close())
 	folder := filepath.Dir(dead.Root)
-	testgit.Must(t, os.MkdirAll(folder, 0o700))
-	testgit.Must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
-	testgit.Must(t, os.Chtimes(filepath.Join(folder, "lock"), long, long))
+	testfile.Must(t, os.MkdirAll(folder, 0o700))
+	testfile.Must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
+	testfile.Must(t, os.Chtimes(filepath.Join(folder, "lock"), long, long))
 	orphan := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 >/dev/null 2>&1 &")
 	orphan.Env = append(os.Environ(), process.MarkVariable+"="+dead.Mark)
-	testgit.Must(t, orphan.Run())
+	testfile.Must(t, orphan.Run())
 
 	open(t, w.Dir, w.Head(), home)
 	marked, err := process.Marked()
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if left := marked[dead.Mark]; len(left) > 0 {
 		t.Errorf("%v still run", left)
 		_, _ = process.Sweep(t.Context(), dead.Mark, 0)
@@ -258,8 +259,8 @@ func TestResetStaysInTree(t *testing.T) {
 	w.Write("a", "a person's change")
 	w.Write("new", "a person's file")
 	now, err := keep.FilesNow(t.Context(), w.Dir)
-	testgit.Must(t, err)
-	testgit.Must(t, os.Remove(filepath.Join(made.Root, ".git", "HEAD")))
+	testfile.Must(t, err)
+	testfile.Must(t, os.Remove(filepath.Join(made.Root, ".git", "HEAD")))
 	for _, tree := range []string{w.Head(), now} {
 		if err := made.Reset(t.Context(), tree); err == nil {
 			t.Error("no error")
@@ -275,8 +276,8 @@ func TestResetStaysInTree(t *testing.T) {
 func TestSweepLeavesOtherFolders(t *testing.T) {
 	w, home := testgit.Born(t), t.TempDir()
 	other := filepath.Join(home, scratch.Folder, "notes")
-	testgit.Must(t, os.MkdirAll(other, 0o700))
-	testgit.Must(t, os.Chtimes(other, long, long))
+	testfile.Must(t, os.MkdirAll(other, 0o700))
+	testfile.Must(t, os.Chtimes(other, long, long))
 	open(t, w.Dir, w.Head(), home)
 	if _, err := os.Stat(other); err != nil {
 		t.Errorf("a folder of a person is gone: %v", err)

@@ -2,7 +2,6 @@ package task_test
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,9 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/effect/task"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file of the template")
 
 func TestTaskIsCreatedOnce(t *testing.T) {
 	dir := folder(t, nil)
@@ -70,19 +68,7 @@ func TestFolderInPlaceOfTask(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	got := task.Template("Make the login work.\n\n```\n- [ ] an example\r\n\nIt must be fast.\n")
-	const golden = "testdata/template.md"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Error(diff)
-	}
+	golden.Check(t, "testdata/template.md", got)
 }
 
 func TestTemplateOfLongTask(t *testing.T) {

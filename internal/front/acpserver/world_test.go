@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -264,9 +265,4 @@ func (c *testClient) prompt(id, text string) string {
 	return c.send("session/prompt", `{"sessionId":"`+id+`","prompt":[{"type":"text","text":`+string(words)+`}]}`)
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testfile.Must

@@ -1,9 +1,7 @@
 package board
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,14 +13,13 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/front/listing"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 
@@ -160,7 +157,7 @@ func TestScreens(t *testing.T) {
 				presses(m, tt.keys...)
 				m.Peeked(m.selected, strings.Split(strings.Repeat("bash  go test ./...\n  ok\n", 20)+"It asks.", "\n"))
 				checkScreen(t, m)
-				golden(t, fmt.Sprintf("%s-%d.txt", tt.name, size[0]), screen(m))
+				golden.Check(t, filepath.Join("testdata", fmt.Sprintf("%s-%d.txt", tt.name, size[0])), screen(m))
 			})
 		}
 	}
@@ -173,7 +170,7 @@ func TestStoriesHaveAColumn(t *testing.T) {
 		listing.SortLoops(loops)
 		m := modelOf(width, 36, loops...)
 		checkScreen(t, m)
-		golden(t, fmt.Sprintf("stories-%d.txt", width), screen(m))
+		golden.Check(t, filepath.Join("testdata", fmt.Sprintf("stories-%d.txt", width)), screen(m))
 	}
 }
 
@@ -185,24 +182,7 @@ func TestScreensHaveColours(t *testing.T) {
 	} {
 		m := modelOf(80, 24, machine()...)
 		m.Theme = theme
-		golden(t, "colours-"+name+".txt", strings.ReplaceAll(screen(m), "\x1b", "␛"))
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: the screen is\n%s\nand not\n%s", name, got, want)
+		golden.Check(t, filepath.Join("testdata", "colours-"+name+".txt"), strings.ReplaceAll(screen(m), "\x1b", "␛"))
 	}
 }
 
@@ -484,7 +464,7 @@ func TestFleetStandsAsOne(t *testing.T) {
 		loop("other", func(l *listing.Loop) { l.Found.ID = "other" }), loop("story-1", of("fleet", ended(event.ReasonPromise))), loop("story-2", of("fleet", ended(event.ReasonBlocked))),
 		loop("helper", of("story-1", ended(event.ReasonPromise))), loop("fleet", func(l *listing.Loop) { l.Found.ID = "fleet" }), loop("a", of("b", func(*listing.Loop) {})), loop("b", of("a", func(*listing.Loop) {})))
 	checkScreen(t, m)
-	golden(t, "fleet-100.txt", screen(m))
+	golden.Check(t, filepath.Join("testdata", "fleet-100.txt"), screen(m))
 	done := modelOf(100, 24, loop("story-1", of("fleet", ended(event.ReasonBlocked))), loop("fleet", func(l *listing.Loop) { ended(event.ReasonPromise)(l); l.Found.ID = "fleet" }))
 	if keys := strings.Join(done.browsingKeys(), " "); done.chosen().Name != "fleet" || !strings.Contains(keys, "d dismiss") {
 		t.Errorf("a fleet with a loop that needs a person has the keys %s", keys)

@@ -1,40 +1,27 @@
 package statuspage_test
 
 import (
-	"bufio"
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ralph-loop/ralph/internal/front/statuspage"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
+	"github.com/ralph-loop/ralph/internal/testkit/testevent"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files under testdata")
-
 // planned is a loop over a plan, in the middle of an iteration.
 func planned(t *testing.T) *projector.View {
 	t.Helper()
-	data, err := os.ReadFile("../../../render/testdata/runs/stories.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var loop projector.Loop
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		e, err := event.Parse(bytes.Clone(lines.Bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range testevent.Read(t, "../../../render/testdata/runs/stories.jsonl") {
 		if err := loop.Fold(e); err != nil {
 			t.Fatal(err)
 		}
@@ -55,19 +42,7 @@ func TestStoriesOnThePage(t *testing.T) {
 		_, text, _ := strings.Cut(out.String(), "\nstories ")
 		text, _, _ = strings.Cut("stories "+text, "\nagent ")
 		text += "\n"
-		name := filepath.Join("testdata", fmt.Sprintf("stories.%d.golden", width))
-		if *update {
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), text); diff != "" {
-			t.Errorf("%d columns: %s", width, diff)
-		}
+		golden.Check(t, filepath.Join("testdata", fmt.Sprintf("stories.%d.golden", width)), text)
 		for line := range strings.Lines(text) {
 			if n := render.Columns(strings.TrimRight(line, "\n")); n > width {
 				t.Errorf("%d columns: %q", n, line)

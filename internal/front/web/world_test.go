@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -172,9 +173,4 @@ func (s *messages) next() (m message, ok bool) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testfile.Must

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // layers is a home and a project folder with the files given.
@@ -27,12 +29,7 @@ func (l layers) source(t *testing.T) Source {
 		if text == "" {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, text)
 	}
 	return Source{HomeDir: home, ProjectDir: project, Env: l.env, Flags: l.flags}
 }
@@ -291,9 +288,7 @@ func TestUnreadableFileIsAnError(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("{}"+strings.Repeat(" ", MaxFile)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, "{}"+strings.Repeat(" ", MaxFile))
 	if _, err = Load(source); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
 		t.Errorf("a file without end: %v", err)
 	}
@@ -304,9 +299,7 @@ func BenchmarkLoad(b *testing.B) {
 	if err := os.Mkdir(filepath.Join(source.ProjectDir, ".ralph"), 0o700); err != nil {
 		b.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(source.ProjectDir, ".ralph", "settings.json"), []byte(specificationExample), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	testfile.Write(b, filepath.Join(source.ProjectDir, ".ralph", "settings.json"), specificationExample)
 	for b.Loop() {
 		if _, err := Load(source); err != nil {
 			b.Fatal(err)

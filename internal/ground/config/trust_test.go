@@ -1,12 +1,13 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // A new key has to say whether any repository may set it.
@@ -57,12 +58,7 @@ func layered(t *testing.T, home, team, local string, more Source) Loaded {
 		if text == "" {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, text)
 	}
 	loaded, err := Load(more)
 	if err != nil {
@@ -180,12 +176,7 @@ func TestParts(t *testing.T) {
 func TestHomeFolderNeedsNoTrust(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, ".ralph")
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "settings.json"), []byte(`{"agent":"mine"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(home, "settings.json"), `{"agent":"mine"}`)
 	loaded, err := Load(Source{HomeDir: home, ProjectDir: dir})
 	if err != nil || loaded.Settings.Agent[0] != "mine" || len(loaded.Parts) > 0 {
 		t.Errorf("%v %+v", err, loaded.Parts)

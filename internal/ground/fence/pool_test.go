@@ -1,12 +1,12 @@
 package fence
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // An export of an older version has neither a host of a pool nor an epoch.
@@ -17,9 +17,7 @@ func TestFenceNamesWhereLoopWent(t *testing.T) {
 		`{"at":"2026-11-26T01:02:03Z","complete":true,"to":"ki\u0007ln","epoch":2}`:        "it continues on ki␇ln (epoch 2)",
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, loopfolder.Moved), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, loopfolder.Moved), text)
 		f, err := Read(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -48,9 +46,7 @@ func TestClaimIsReadOrRefused(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	name := filepath.Join(dir, loopfolder.Pool)
-	if err := os.WriteFile(name, []byte(`{"epoch":-2}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, `{"epoch":-2}`)
 	if _, err := ReadClaim(dir); err == nil {
 		t.Error("an epoch below 0 is read")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/filewatch"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 func watch(t *testing.T, path string) *filewatch.Watch {
@@ -47,12 +48,7 @@ func write(t *testing.T, path string) {
 	must(t, os.WriteFile(path, []byte("text"), 0o600))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testfile.Must
 
 func TestFolderChangesAreReported(t *testing.T) {
 	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "moved")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/ground/safefile"
 	"github.com/ralph-loop/ralph/internal/testkit/simfs"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // disk is a simulated one with a durable folder dir.
@@ -33,12 +34,7 @@ func newDisk(t *testing.T, seed uint64) disk {
 	return disk{fs, folder}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testfile.Must
 
 var unordered = []simfs.Loss{simfs.Killed, simfs.PowerLost, simfs.PowerLostAnyOrder}
 

@@ -3,6 +3,8 @@ package testgit
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // Plants are settings for a repository of [Born]. Each makes git start a program.
@@ -41,7 +43,7 @@ var Plants = map[string]func(w Tree, program string){
 		w.Git("config", "core.repositoryFormatVersion", "1")
 		w.Git("config", "extensions.partialClone", "origin")
 		blob := w.Git("rev-parse", "HEAD:a")
-		Must(w.T, os.Remove(filepath.Join(w.Dir, ".git/objects", blob[:2], blob[2:])))
+		testfile.Must(w.T, os.Remove(filepath.Join(w.Dir, ".git/objects", blob[:2], blob[2:])))
 	},
 	"a promised object by ssh": func(w Tree, program string) {
 		w.Git("config", "remote.origin.url", "ssh://nowhere.invalid/x")
@@ -50,7 +52,7 @@ var Plants = map[string]func(w Tree, program string){
 		w.Git("config", "extensions.partialClone", "origin")
 		w.Git("config", "core.sshCommand", program)
 		blob := w.Git("rev-parse", "HEAD:a")
-		Must(w.T, os.Remove(filepath.Join(w.Dir, ".git/objects", blob[:2], blob[2:])))
+		testfile.Must(w.T, os.Remove(filepath.Join(w.Dir, ".git/objects", blob[:2], blob[2:])))
 	},
 }
 
@@ -60,6 +62,6 @@ func (w Tree) Program(name string) (path, mark string) {
 	w.T.Helper()
 	path, mark = filepath.Join(w.Dir, ".git", name), filepath.Join(w.Dir, ".git", name+".ran")
 	w.Write(".git/"+name, "#!/bin/sh\ntouch '"+mark+"'\nexec sleep 600\n")
-	Must(w.T, os.Chmod(path, 0o755))
+	testfile.Must(w.T, os.Chmod(path, 0o755))
 	return path, mark
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // Main runs the tests of a package with a git without configuration, and with no repository except
@@ -80,20 +82,12 @@ func Copied(t *testing.T, kind string, flags []string, fill func(w Tree)) Tree {
 	fixture := fixtures[key]
 	fixturesLock.Unlock()
 	parent, err := filepath.EvalSymlinks(t.TempDir())
-	Must(t, err)
+	testfile.Must(t, err)
 	from, err := fixture()
-	Must(t, err)
+	testfile.Must(t, err)
 	w := Tree{t, filepath.Join(parent, "tree")}
-	Must(t, os.CopyFS(w.Dir, os.DirFS(from)))
+	testfile.Must(t, os.CopyFS(w.Dir, os.DirFS(from)))
 	return w
-}
-
-// Must ends a test after an error.
-func Must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // LeaveToLong skips a test of many git processes: 'make long' runs it.
@@ -141,30 +135,26 @@ func (w Tree) Head() string { w.T.Helper(); return w.Git("rev-parse", "HEAD") }
 // Write writes a file.
 func (w Tree) Write(name, content string) {
 	w.T.Helper()
-	path := filepath.Join(w.Dir, name)
-	Must(w.T, os.MkdirAll(filepath.Dir(path), 0o755))
-	Must(w.T, os.WriteFile(path, []byte(content), 0o644))
+	testfile.Write(w.T, filepath.Join(w.Dir, name), content)
 }
 
 // Content is that of a file.
 func (w Tree) Content(name string) string {
 	w.T.Helper()
-	text, err := os.ReadFile(filepath.Join(w.Dir, name))
-	Must(w.T, err)
-	return string(text)
+	return string(testfile.Read(w.T, filepath.Join(w.Dir, name)))
 }
 
 // Remove removes a file, or a folder with what is in it.
 func (w Tree) Remove(name string) {
 	w.T.Helper()
-	Must(w.T, os.RemoveAll(filepath.Join(w.Dir, name)))
+	testfile.Must(w.T, os.RemoveAll(filepath.Join(w.Dir, name)))
 }
 
 // Hook writes a shell script that git runs.
 func (w Tree) Hook(name, script string) {
 	w.T.Helper()
 	w.Write(".git/hooks/"+name, "#!/bin/sh\n"+script+"\n")
-	Must(w.T, os.Chmod(filepath.Join(w.Dir, ".git/hooks", name), 0o755))
+	testfile.Must(w.T, os.Chmod(filepath.Join(w.Dir, ".git/hooks", name), 0o755))
 }
 
 // Programs sets every program that git could run in a repository. It returns a file that each of
@@ -173,11 +163,11 @@ func (w Tree) Programs() (mark string) {
 	w.T.Helper()
 	mark = filepath.Join(w.T.TempDir(), "ran")
 	program := filepath.Join(w.T.TempDir(), "program")
-	Must(w.T, os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+mark+"'\ncat\n"), 0o755))
+	testfile.Must(w.T, os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+mark+"'\ncat\n"), 0o755))
 	hooks := filepath.Join(w.Dir, ".git", "hooks")
-	Must(w.T, os.MkdirAll(hooks, 0o755))
+	testfile.Must(w.T, os.MkdirAll(hooks, 0o755))
 	for _, name := range []string{"post-checkout", "post-merge", "pre-merge-commit", "reference-transaction", "post-index-change", "commit-msg"} {
-		Must(w.T, os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\ntouch '"+mark+"'\n"), 0o755))
+		testfile.Must(w.T, os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\ntouch '"+mark+"'\n"), 0o755))
 	}
 	for _, key := range []string{"core.fsmonitor", "filter.own.clean", "filter.own.smudge", "merge.own.driver", "core.sshCommand"} {
 		w.Git("config", key, program)
@@ -191,8 +181,8 @@ func (w Tree) Index() string {
 	w.T.Helper()
 	path := filepath.Join(w.Dir, ".git/index")
 	content, err := os.ReadFile(path)
-	Must(w.T, err)
+	testfile.Must(w.T, err)
 	info, err := os.Stat(path)
-	Must(w.T, err)
+	testfile.Must(w.T, err)
 	return info.ModTime().String() + info.Mode().String() + string(content)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/effect/provenance"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -144,12 +145,12 @@ func TestRunOfLinesCountsLetters(t *testing.T) {
 func blameOf(t *testing.T, w testgit.Tree, name string, loops []*provenance.Loop, notes map[string][]provenance.Note) *Answer {
 	t.Helper()
 	h, err := open(t.Context(), w.Dir, os.Environ())
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	defer h.close()
-	testgit.Must(t, h.use(t.Context(), loops, notes, func(*provenance.Loop) bool { return false }))
+	testfile.Must(t, h.use(t.Context(), loops, notes, func(*provenance.Loop) bool { return false }))
 	h.traces = readTraces(h.root)
 	a, _, err := h.answer(t.Context(), name, []byte(w.Content(name)), 1, 0)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	return a
 }
 
@@ -205,11 +206,11 @@ func TestFileOfRepositoryWithoutCommit(t *testing.T) {
 func TestToolsOfCutOffIteration(t *testing.T) {
 	w := testgit.Born(t)
 	dir := filepath.Join(t.TempDir(), "demo")
-	testgit.Must(t, os.Mkdir(dir, 0o755))
+	testfile.Must(t, os.Mkdir(dir, 0o755))
 	rec, err := journal.Recover(dir, journal.Options{})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	j, _, err := journal.Create(dir, rec, 0, nil, journal.Options{})
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	call := func(id, input string) event.Draft {
 		d := event.Encode(event.ToolCalled{ID: id, Name: "edit", Input: []byte(input)}, "agent:claude")
 		d.Iter = 1
@@ -229,10 +230,10 @@ func TestToolsOfCutOffIteration(t *testing.T) {
 		call("3", `{"file_path":"/p/b","new_string":"a line that belongs to another file"}`), returned("3", true),
 		event.Encode(event.IterationEnded{N: 1, Outcome: event.OutcomeInterrupted}, "loop"),
 	})
-	testgit.Must(t, err)
-	testgit.Must(t, j.Close())
+	testfile.Must(t, err)
+	testfile.Must(t, j.Close())
 	l, err := provenance.Read(dir)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	w.Write("a", "one\ntwo\nthree\na line that the agent has written\nx\na line that only the person can write\na line of a call that has failed\na line that belongs to another file\n")
 	a := blameOf(t, w, "a", []*provenance.Loop{l}, nil)
 	var got []string
@@ -284,9 +285,9 @@ func TestOwnRecordIsRead(t *testing.T) {
 	a := blameOf(t, w, "a", []*provenance.Loop{l}, nil)
 	lines := split([]byte(w.Content("a")))
 	r, err := traceOf(a, lines, "dev", minute(9))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	again, err := traceOf(a, lines, "dev", minute(10))
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(r.ID) != 36 || r.ID != again.ID {
 		t.Errorf("ids %s and %s", r.ID, again.ID)
 	}
@@ -307,7 +308,7 @@ func TestOwnRecordIsRead(t *testing.T) {
 func TestLinkedTraceFolder(t *testing.T) {
 	w := testgit.Born(t)
 	elsewhere := t.TempDir()
-	testgit.Must(t, os.WriteFile(filepath.Join(elsewhere, "t.json"), []byte(`{"vcs":{"type":"git","revision":"`+w.Head()+`"},"files":[]}`), 0o600))
+	testfile.Must(t, os.WriteFile(filepath.Join(elsewhere, "t.json"), []byte(`{"vcs":{"type":"git","revision":"`+w.Head()+`"},"files":[]}`), 0o600))
 	if err := os.Symlink(elsewhere, filepath.Join(w.Dir, ".agent-trace")); err != nil {
 		t.Skip("no links here")
 	}
@@ -507,10 +508,10 @@ func joinedByWho(ranges []Range) (all []Range) {
 func TestOneLineIsReadAlone(t *testing.T) {
 	w := testgit.Born(t)
 	h, err := open(t.Context(), w.Dir, os.Environ())
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	defer h.close()
 	lines, err := h.blame(t.Context(), w.Head(), "a", 2)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	if len(lines) != 1 || lines[2].line != 2 {
 		t.Errorf("%+v", lines)
 	}

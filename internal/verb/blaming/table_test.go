@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/keep"
 	"github.com/ralph-loop/ralph/internal/effect/provenance"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -63,7 +64,7 @@ func (w *world) block(author string) []string {
 
 func (w *world) files(dir string) []string {
 	names, err := filepath.Glob(filepath.Join(dir, "*.txt"))
-	testgit.Must(w.T, err)
+	testfile.Must(w.T, err)
 	for i, name := range names {
 		names[i] = filepath.Base(name)
 	}
@@ -83,7 +84,7 @@ func (w *world) edit(dir, author string, times int) {
 		if w.dice.IntN(15) == 0 {
 			renamed := fmt.Sprintf("r%d.txt", w.number)
 			w.number++
-			testgit.Must(w.T, os.Rename(filepath.Join(dir, name), filepath.Join(dir, renamed)))
+			testfile.Must(w.T, os.Rename(filepath.Join(dir, name), filepath.Join(dir, renamed)))
 			name = renamed
 		}
 		lines := strings.Split(strings.TrimSuffix(at.Content(name), "\n"), "\n")
@@ -167,7 +168,7 @@ func (r *recorder) record(iter int, by string, p event.Payload) event.Seq {
 	d := event.Encode(p, by)
 	d.Iter = iter
 	all, err := r.Append([]event.Draft{d})
-	testgit.Must(r.T, err)
+	testfile.Must(r.T, err)
 	return all[len(all)-1].Seq
 }
 
@@ -186,11 +187,11 @@ func (w *world) loop(dir string, gone bool) {
 	ctx := context.Background()
 	id := fmt.Sprintf("01LOOP%020d", len(w.loops)+len(w.gone))
 	r := recorder{world: w, dir: filepath.Join(w.T.TempDir(), "loop"), id: id, name: "loop" + id[20:]}
-	testgit.Must(w.T, os.MkdirAll(r.dir, 0o755))
+	testfile.Must(w.T, os.MkdirAll(r.dir, 0o755))
 	rec, err := journal.Recover(r.dir, journal.Options{})
-	testgit.Must(w.T, err)
+	testfile.Must(w.T, err)
 	r.Writer, _, err = journal.Create(r.dir, rec, 0, nil, journal.Options{})
-	testgit.Must(w.T, err)
+	testfile.Must(w.T, err)
 	r.record(0, "loop", event.LoopStarted{Name: r.name, ID: id, Project: dir, Agent: event.Agent{Protocol: "text"}})
 	for n := 1; n <= 1+w.dice.IntN(3); n++ {
 		manner := w.dice.IntN(manners)
@@ -207,7 +208,7 @@ func (w *world) loop(dir string, gone bool) {
 		}
 	}
 	r.record(0, "loop", event.LoopEnded{Status: event.StatusCompleted})
-	testgit.Must(w.T, r.Close())
+	testfile.Must(w.T, r.Close())
 	if gone {
 		w.gone[r.name] = true
 	} else {
@@ -219,10 +220,10 @@ func (r *recorder) iteration(ctx context.Context, dir string, n, manner int) {
 	author := fmt.Sprintf("%s/%d", r.name, n)
 	began := time.Now()
 	before, err := repo.TakeSnapshot(ctx, dir)
-	testgit.Must(r.T, err)
+	testfile.Must(r.T, err)
 	r.record(n, "loop", event.RepoInspected{Root: ".", When: event.MomentBegin, Head: before.Head, Dirty: before.Dirty})
 	snapshot, err := keep.BeforeIteration(ctx, dir, r.id, n, 20)
-	testgit.Must(r.T, err)
+	testfile.Must(r.T, err)
 	r.record(n, "loop", event.IterationStarted{N: n, Prompt: event.Blob{Text: "do the work"}, Snapshot: snapshot})
 	r.edit(dir, author, 2)
 	if manner == agentCommits || manner == agentCommitsSome {
@@ -237,26 +238,26 @@ func (r *recorder) iteration(ctx context.Context, dir string, n, manner int) {
 		return
 	}
 	after, err := repo.TakeSnapshot(ctx, dir)
-	testgit.Must(r.T, err)
+	testfile.Must(r.T, err)
 	made, err := repo.Made(ctx, dir, before.Head, after.Head, began, time.Now())
-	testgit.Must(r.T, err)
+	testfile.Must(r.T, err)
 	cause := r.record(n, "loop", event.RepoInspected{Root: ".", When: event.MomentEnd, Head: after.Head, Dirty: after.Dirty, Made: made})
 	checked := event.IterationChecked{}
 	if after.Dirty {
 		checked.Snapshot, err = keep.AfterIteration(ctx, dir, r.id, n)
-		testgit.Must(r.T, err)
+		testfile.Must(r.T, err)
 	}
 	r.record(n, "loop", checked)
 	if manner == loopCommits && after.Dirty {
 		done, err := repo.Run(ctx, repo.Config{Dir: dir, Tasks: []string{"commit"}, AddUntracked: true, Message: "Work of " + author})
-		testgit.Must(r.T, err)
+		testfile.Must(r.T, err)
 		cause = r.record(n, "loop", event.RepoCommitted{SHA: done.SHA})
 		made = append(made, done.SHA)
 		r.commits++
 	}
 	if len(made) > 0 {
 		note := provenance.Note{Loop: r.id, Name: r.name, Iteration: n, Seq: cause}
-		testgit.Must(r.T, provenance.Write(ctx, dir, note, made))
+		testfile.Must(r.T, provenance.Write(ctx, dir, note, made))
 	}
 	r.record(n, "loop", event.IterationEnded{N: n, Outcome: event.OutcomeDone})
 }
@@ -376,21 +377,21 @@ func (w *world) step() {
 func (w *world) check() (lines, unknown, wrong int) {
 	ctx := context.Background()
 	h, err := open(ctx, w.Dir, os.Environ())
-	testgit.Must(w.T, err)
+	testfile.Must(w.T, err)
 	defer h.close()
 	var loops []*provenance.Loop
 	for _, dir := range w.loops {
 		l, err := provenance.Read(dir)
-		testgit.Must(w.T, err)
+		testfile.Must(w.T, err)
 		loops = append(loops, l)
 	}
 	notes, err := provenance.Notes(ctx, w.Dir)
-	testgit.Must(w.T, err)
-	testgit.Must(w.T, h.use(ctx, loops, notes, func(*provenance.Loop) bool { return false }))
+	testfile.Must(w.T, err)
+	testfile.Must(w.T, h.use(ctx, loops, notes, func(*provenance.Loop) bool { return false }))
 	reasons := map[string]int{}
 	for _, name := range w.files(w.Dir) {
 		a, texts, err := h.answer(ctx, name, []byte(w.Content(name)), 1, 0)
-		testgit.Must(w.T, err)
+		testfile.Must(w.T, err)
 		for _, r := range a.Ranges {
 			for at := r.From; at <= r.To; at++ {
 				lines++

@@ -5,17 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/process"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/verb/preflight"
 )
 
@@ -201,24 +200,8 @@ func TestDoctorMasksSecretsOfSettings(t *testing.T) {
 func program(t *testing.T, folder, name, body string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	if err := writeProgram(path, strings.NewReader("#!/bin/sh\n"+body)); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Program(t, path, body)
 	return path
-}
-
-// writeProgram keeps other tests from forking meanwhile: their child would hold the open file until
-// it has become another program, and a file that is open for writing cannot be executed ("text file
-// busy").
-func writeProgram(path string, content io.Reader) error {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
 }
 
 // After an update of ralph, the plugin in ralph's home is that of the one before.

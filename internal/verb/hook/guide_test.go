@@ -2,24 +2,19 @@ package hook
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // The settings on the page and of the plugin are JSON, register each hook once, and name the events
 // as the code does.
 func TestGuideSettingsAreValid(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", "hooks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ofPlugin, err := os.ReadFile(filepath.Join("..", "..", "..", "plugin", "hooks", "hooks.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testfile.Read(t, filepath.Join("..", "..", "..", "docs", "guide", "hooks.md"))
+	ofPlugin := testfile.Read(t, filepath.Join("..", "..", "..", "plugin", "hooks", "hooks.json"))
 	for _, agent := range []string{"claude", "codex", "plugin"} {
 		found := regexp.MustCompile("(?s)```json " + agent + "\n(.*?)```").FindSubmatch(page)
 		if agent == "plugin" {

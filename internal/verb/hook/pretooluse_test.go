@@ -3,7 +3,6 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/verb/shellguard"
 )
 
@@ -122,9 +122,7 @@ func TestGuardOfOtherSessions(t *testing.T) {
 		t.Errorf("a loop that is dead: %q", got)
 	}
 	delete(w.env, LoopDirVariable)
-	if err := os.WriteFile(filepath.Join(w.home, "settings.json"), []byte(`{"guard": {"sessions": true}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(w.home, "settings.json"), `{"guard": {"sessions": true}}`)
 	if got, _, _ := w.permission("Bash", force); got != "deny" {
 		t.Errorf("with guard.sessions: %q", got)
 	}
@@ -148,9 +146,7 @@ func TestGuardSettingsNeedTrust(t *testing.T) {
 		t.Error("a repository may refuse more")
 	}
 	w.write(".ralph/settings.json", `{"guard": {"sessions": true, "allow": ["git push --force"], "off": ["files"]}}`)
-	if err := os.WriteFile(filepath.Join(w.home, "settings.json"), []byte(`{"guard": {"sessions": true}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(w.home, "settings.json"), `{"guard": {"sessions": true}}`)
 	if command("git push --force") != "deny" || command("rm -rf ~") != "deny" {
 		t.Error("a repository allowed more, without trust")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/holdout"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -222,10 +223,5 @@ func second(_ int, err error) error { return err }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, text)
 }

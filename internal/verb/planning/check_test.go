@@ -3,13 +3,13 @@ package planning
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 )
 
 // planned is a project with a plan of these files.
@@ -24,12 +24,7 @@ func planned(t *testing.T, prd, tasks, progress string) string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, text)
 }
 
 const goodPRD = "# PRD: demo\n\n## 1. Summary\n\nA search.\n"

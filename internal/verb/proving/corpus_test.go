@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/effect/guardrail"
 	"github.com/ralph-loop/ralph/internal/effect/prove"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -62,14 +63,14 @@ func readCorpus(t *testing.T) []repository {
 		t.Skip("it starts many processes: make strength")
 	}
 	files, err := filepath.Glob("testdata/strength/*.txtar")
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	var all []repository
 	for i, file := range files {
 		if i%*part != 0 {
 			continue
 		}
 		archive, err := txtar.ParseFile(file)
-		testgit.Must(t, err)
+		testfile.Must(t, err)
 		r, err := parseRepository(strings.TrimSuffix(path.Base(file), ".txtar"), archive)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -241,7 +242,7 @@ func TestCorpusIsGraded(t *testing.T) {
 			s := r.prove(t)
 			if (s.Grade == event.GradeWeak) != (r.expect == "weak") {
 				text, err := json.MarshalIndent(s, "", "  ")
-				testgit.Must(t, err)
+				testfile.Must(t, err)
 				t.Errorf("%s, and graded %s: %s\n%s", r.kind, s.Grade, r.about, text)
 			}
 			t.Logf("%s: %s, %s", r.kind, s.Grade, strings.Join(s.Why, "; "))
@@ -270,7 +271,7 @@ func (r repository) prove(t *testing.T) event.Strength {
 		c.Guardrails = append(c.Guardrails, guardrail.Guardrail{Command: command, Timeout: time.Minute})
 	}
 	s, err := prove.Run(t.Context(), c)
-	testgit.Must(t, err)
+	testfile.Must(t, err)
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/front/cli"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/internal/verb/review"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -27,12 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testfile.Must
 
 // ended is a loop outside of any repository, which has ended with a survivor and a fact; this
 // process has its lock.

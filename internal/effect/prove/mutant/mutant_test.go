@@ -1,7 +1,6 @@
 package mutant_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +8,9 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/effect/prove/mutant"
+	"github.com/ralph-loop/ralph/internal/testkit/golden"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func all(int) bool { return true }
 
@@ -49,15 +47,7 @@ func TestMutantsOfLanguages(t *testing.T) {
 					t.Errorf("%s does not change the text", show(m))
 				}
 			}
-			golden := name + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want, err := os.ReadFile(golden); err != nil || string(want) != got.String() {
-				t.Errorf("%v; got\n%s", err, got.String())
-			}
+			golden.Check(t, name+".golden", got.String())
 		})
 	}
 }
