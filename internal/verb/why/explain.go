@@ -20,6 +20,7 @@ type reason struct {
 // explain answers why an event happened, from what came before it. It is called before the event
 // is folded.
 func (t *trace) explain(e event.Event, d decision) (*Answer, error) {
+	t.settle()
 	p, err := event.Decode(e)
 	if err != nil {
 		return nil, fmt.Errorf("decode event %d: %w", e.Seq, err)

@@ -22,11 +22,11 @@ const packed = 8
 
 // explainAt explains the event seq of the journal at path.
 func explainAt(path string, seq event.Seq) (*Answer, error) {
-	from, err := window(path, seq)
+	t := newTrace()
+	from, err := t.window(path, seq)
 	if err != nil {
 		return nil, err
 	}
-	t := newTrace()
 	var found *Answer
 	for e, err := range events(path, from, t) {
 		if err != nil {
@@ -70,11 +70,11 @@ func (a *Answer) followed(t *trace, e event.Event) (last bool) {
 // for, why its iteration began, or why the guardrails are tried. alive says that the loop has a
 // runner.
 func explainLast(path string, isLoop, alive bool) (*Answer, error) {
-	from, err := window(path, 0)
+	t := newTrace()
+	from, err := t.window(path, 0)
 	if err != nil {
 		return nil, err
 	}
-	t := newTrace()
 	latest, began := map[event.Type]*Answer{}, false // began: the last decision begins an iteration
 	for e, err := range events(path, from, t) {
 		if err != nil {
@@ -130,6 +130,7 @@ func explainLast(path string, isLoop, alive bool) (*Answer, error) {
 
 // died explains a loop whose runner ended without recording an end.
 func (t *trace) died() *Answer {
+	t.settle()
 	a := &Answer{
 		Loop: t.state.Name, Question: "Why does the loop not run?",
 		Answer: fmt.Sprintf("No rule decided that: its runner ended without recording an end, because it was killed or crashed, or the machine stopped. The last event is %d.", t.state.Seq),
@@ -157,8 +158,10 @@ func events(path string, from event.Seq, t *trace) iter.Seq2[event.Event, error]
 }
 
 // window returns the event from which the journal is read to explain the event seq, or for 0 the
-// last ones: the first of a segment, or 0 for the beginning.
-func window(path string, seq event.Seq) (event.Seq, error) {
+// last ones: the first of a segment, or 0 for the beginning. The decisions that an answer names are
+// of the iteration that is asked about and of the one before, which the one before that began: the
+// state has to be right from there on.
+func (t *trace) window(path string, seq event.Seq) (event.Seq, error) {
 	if seq > 0 {
 		if err := exists(path, seq); err != nil {
 			return 0, err
@@ -174,23 +177,30 @@ func window(path string, seq event.Seq) (event.Seq, error) {
 		at = sort.Search(len(list), func(i int) bool {
 			first, err := firstOf(path, list[i])
 			failed = cmp.Or(failed, err)
-			return first > seq
+			return first.Seq > seq
 		}) - 1
 		if failed != nil {
 			return 0, failed
 		}
 	}
 	at = max(at, 0)
+	exact := sort.Search(at, func(i int) bool { return list[i].Iteration >= list[at].Iteration-2 })
 	for size := int64(0); at > 0; at-- {
 		info := list[at-1]
 		if size += reckoned(info); size > windowMost {
 			break
 		}
 	}
+	if exact > at {
+		if first, err := firstOf(path, list[exact]); err == nil && first.Field("checkpoint") != nil {
+			t.exactFrom = first.Seq
+		}
+	}
 	if at == 0 {
 		return 0, nil
 	}
-	return firstOf(path, list[at])
+	first, err := firstOf(path, list[at])
+	return first.Seq, err
 }
 
 func reckoned(info journal.SegmentInfo) int64 {
@@ -200,8 +210,8 @@ func reckoned(info journal.SegmentInfo) int64 {
 	return info.Size
 }
 
-// firstOf returns the number of a segment's first event.
-func firstOf(path string, info journal.SegmentInfo) (event.Seq, error) {
+// firstOf returns a segment's first event.
+func firstOf(path string, info journal.SegmentInfo) (event.Event, error) {
 	name := info.Name
 	if info.Packed {
 		name += ".zst"
@@ -212,10 +222,10 @@ func firstOf(path string, info journal.SegmentInfo) (event.Seq, error) {
 			continue
 		}
 		for e, err := range journal.Read(file, journal.ReadOptions{}) {
-			return e.Seq, err
+			return e.Clone(), err
 		}
 	}
-	return 0, nil
+	return event.Event{}, nil
 }
 
 // exists returns an error unless the journal has the event.

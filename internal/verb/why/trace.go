@@ -14,9 +14,12 @@ type trace struct {
 	state   loop.State
 	origins origins
 	// early are the rules that the loop started with, if events after its start are not read.
-	early   *event.Rules
-	pending []loop.Decision // decided at the last event, and not yet found in the journal
-	rule    string          // that decided them
+	early *event.Rules
+	// exactFrom is the event from which the state is right, which restores it; 0 if it always is.
+	// Before it, what streams is not folded.
+	exactFrom event.Seq
+	pending   []loop.Decision // decided at the last event, and not yet found in the journal
+	rule      string          // that decided them
 
 	trigger event.Event // the last event that is no decision: the one that led to the decisions after it
 	began   event.Event // the last iteration.begin
@@ -25,6 +28,8 @@ type trace struct {
 
 	last     map[event.Type]event.Event // the last event of each type
 	heard    event.Event                // the agent's last line in this iteration
+	streamed map[event.Type][]byte      // the last lines of frequent types, which settle parses
+	newest   event.Type                 // of them
 	ends     []event.Event              // the last ends of iterations
 	used     []event.Event              // the last reports of usage that had a price or tokens
 	trips    []event.Event              // of the breaker
@@ -50,13 +55,23 @@ const (
 func newTrace() *trace {
 	return &trace{
 		origins: origins{}, made: map[event.Seq]decision{},
-		last: map[event.Type]event.Event{}, commands: map[string]event.Event{},
+		last: map[event.Type]event.Event{}, commands: map[string]event.Event{}, streamed: map[event.Type][]byte{},
 	}
 }
 
 // add folds an event. before, which may be nil, is called with the state that the event was decided
 // from; the decision is the zero value for an event that the rules did not decide.
 func (t *trace) add(e event.Event, before func(event.Event, decision)) error {
+	switch {
+	case !frequent[e.Type]:
+		t.settle()
+	case e.Seq < t.exactFrom:
+		t.stream(e)
+		return nil
+	}
+	if e.Seq == t.exactFrom {
+		t.state = loop.State{} // its checkpoint restores it
+	}
 	var d decision
 	if loop.IsDecision(&t.state, e) {
 		d = t.decide(e)
@@ -69,6 +84,31 @@ func (t *trace) add(e event.Event, before func(event.Event, decision)) error {
 		return fmt.Errorf("fold event %d: %w", e.Seq, err)
 	}
 	return t.remember(e, d, had)
+}
+
+// frequent are the types of most events. None is a decision.
+var frequent = map[event.Type]bool{
+	event.TypeAgentSaid: true, event.TypeAgentThought: true, event.TypeAgentNoticed: true,
+	event.TypeToolCalled: true, event.TypeToolProgressed: true, event.TypeToolReturned: true,
+}
+
+// stream remembers the line of a frequent event.
+func (t *trace) stream(e event.Event) {
+	t.streamed[e.Type] = append(t.streamed[e.Type][:0], e.Line()...)
+	t.newest, t.pending = e.Type, nil
+}
+
+// settle makes the remembered lines the last events of their types: one in thousands is asked for.
+func (t *trace) settle() {
+	for of, line := range t.streamed {
+		t.last[of], _ = event.Parse(line) // it was parsed before
+	}
+	if t.newest != "" {
+		t.heard = t.last[t.newest]
+		t.trigger = t.heard
+	}
+	clear(t.streamed)
+	t.newest = ""
 }
 
 // decide finds the rule that decided an event.
@@ -93,9 +133,9 @@ func (t *trace) remember(e event.Event, d decision, had event.Rules) error {
 	switch e.Type {
 	case event.TypeSegmentOpened, event.TypeSegmentSealed:
 		return nil // the journal's own
-	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeToolCalled, event.TypeToolProgressed, event.TypeToolReturned, event.TypeAgentNoticed:
-		t.heard = t.keep(e)
-		t.trigger, t.pending = t.heard, nil
+	}
+	if frequent[e.Type] {
+		t.stream(e)
 		return nil
 	}
 	kept := t.keep(e)
