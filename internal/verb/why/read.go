@@ -27,6 +27,11 @@ func explainAt(path string, seq event.Seq) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return t.explainAt(path, from, seq)
+}
+
+// explainAt is explainAt of a journal that is read from an event on.
+func (t *trace) explainAt(path string, from, seq event.Seq) (*Answer, error) {
 	var found *Answer
 	for e, err := range events(path, from, t) {
 		if err != nil {

@@ -2,11 +2,14 @@ package why
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -386,5 +389,42 @@ func TestEveryEventHasAnswer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of old iterations not all is folded: the answers are the same.
+func TestOldIterationsChangeNothing(t *testing.T) {
+	w := start(t, nil)
+	const iterations = 7
+	for n := range iterations {
+		w.begin()
+		w.said(fmt.Sprintf("Part %d of it is done.", n), 2)
+		w.looked(repo(fmt.Sprint(n / 2)))
+	}
+	last := w.engine.State().Seq
+	partly := 0
+	for seq := event.Seq(1); seq <= last; seq++ {
+		got, err := explainAt(w.dir, seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at trace
+		from, err := at.window(w.dir, seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at.exactFrom > 0 {
+			partly++
+		}
+		want, err := newTrace().explainAt(w.dir, from, seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("event %d (-want +got):\n%s", seq, diff)
+		}
+	}
+	if partly < int(last)/2 {
+		t.Errorf("of %d events only %d are explained without the state of old iterations", last, partly)
 	}
 }
