@@ -183,7 +183,7 @@ type table struct {
 
 const (
 	columnsKept  = 3  // columns that are never left out, however narrow the terminal is
-	narrowest    = 8  // columns of the terminal that the last column needs, else it is left out
+	narrowest    = 8  // columns of the terminal that a path needs, else it is left out
 	narrowedPath = 16 // columns of the terminal that a path gets, before others are left out for it
 	statusColumn = 1
 
@@ -224,28 +224,38 @@ func (t *table) format(width int) []byte {
 	return out
 }
 
-// fit returns the columns that are shown, and sets the width of the last of them. It first makes
-// the last column narrower. Then it leaves out that column, or, if it is a path, those before it.
+// leftOut are the columns that a narrow terminal does not show, the first one first.
+var leftOut = []string{"TOKENS", "AGENT", "STARTED", "STRENGTH", "STORIES", "COST"}
+
+// fit returns the columns that are shown, and sets the width of the last of them. A path gets
+// narrower before others are left out for it.
 func (t *table) fit(widths []int, width int) []int {
 	shown := make([]int, len(widths))
 	for i := range shown {
 		shown[i] = i
 	}
+	next := leftOut
 	for width > 0 {
 		last := len(shown) - 1
-		column, left, need := shown[last], width, narrowest
+		column, left := shown[last], width
 		for _, c := range shown[:last] {
 			left -= widths[c] + 2
 		}
-		if t.paths && last > columnsKept {
-			need = narrowedPath
+		need := widths[column]
+		switch {
+		case !t.paths || last < columnsKept:
+		case len(next) > 0:
+			need = min(need, narrowedPath)
+		default:
+			need = min(need, narrowest)
 		}
 		switch {
-		case left >= min(widths[column], need) || last < columnsKept:
+		case left >= need || last < columnsKept:
 			widths[column] = max(min(widths[column], left), 1)
 			return shown
-		case t.paths && last > columnsKept:
-			shown = slices.Delete(shown, last-1, last)
+		case len(next) > 0:
+			shown = slices.DeleteFunc(shown, func(c int) bool { return t.head[c] == next[0] })
+			next = next[1:]
 		default:
 			shown = shown[:last]
 		}
