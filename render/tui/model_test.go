@@ -389,7 +389,28 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 	b.types("<esc>", "<esc>", "<esc>", "<esc>")
 	b.shows("i type") // esc never leads to the line
 	b.types("?")
-	b.shows("Keys and commands", "finish the iteration")
+	b.shows("Keys and commands", "the answer that the agent expects")
+}
+
+// On a narrow terminal, what a key does goes on below it.
+func TestManualIsReadableAtAnyWidth(t *testing.T) {
+	b := newBench(t, Options{})
+	manual := b.manual()
+	words := func(columns int) string {
+		lines := manual.lines(b.model, columns, 10000)[1:]
+		for _, line := range lines {
+			if wide := ansi.StringWidth(line); wide > columns {
+				t.Errorf("%d columns: a line has %d: %q", columns, wide, line)
+			}
+		}
+		return strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
+	}
+	want := words(1000)
+	for _, columns := range []int{200, 80, 60, 40} {
+		if got := words(columns); got != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
 }
 
 // A message that is taken back is in the line again.
