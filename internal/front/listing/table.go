@@ -33,8 +33,9 @@ func Table(e *cli.Env, all []*projector.View, projects bool) []byte {
 	now, home, family := e.Now(), e.Variable("HOME"), familiesOf(all)
 	for _, v := range all {
 		name, status := v.Call, statusOf(v, now)
-		if inner := family.within[v.ID]; len(inner) > 0 {
-			status += fmt.Sprintf(", %d of %s within it running", running(inner), units.Quantity(len(inner), "loop"))
+		inner := family.within[v.ID]
+		if n := running(inner); n > 0 || v.Alive && len(inner) > 0 {
+			status += fmt.Sprintf(", %d of %s within it running", n, units.Quantity(len(inner), "loop"))
 		}
 		if family.has(v) {
 			name = "  " + name
