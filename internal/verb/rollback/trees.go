@@ -48,7 +48,7 @@ func open(ctx context.Context, e *cli.Env, s registry.Status) (trees, error) {
 	switch {
 	case errors.Is(err, repo.ErrNoRepository):
 		err = cli.Refuse(fmt.Sprintf("'ralph logs %s' shows what its agent did; in a git repository, ralph keeps the files before each iteration", s.Name),
-			"loop %s has no snapshot of its work tree: %s is %w", s.Name, e.Short(t.dir), repo.ErrNoRepository)
+			"loop %s has no snapshot of its work tree: %s is %w", s.Name, cli.Clean(t.dir), repo.ErrNoRepository)
 	case err == nil && len(t.all) == 0:
 		err = cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0",
 			"loop %s has no snapshot of its work tree", s.Name)
