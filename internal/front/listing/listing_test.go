@@ -130,7 +130,7 @@ func TestTableKeepsTheCost(t *testing.T) {
 		60: "NAME   STATUS                ITERATION          COST",
 		40: "NAME   STATUS                ITERATION",
 	} {
-		table := &table{head: []string{"NAME", "STATUS", "ITERATION", "STRENGTH", "STARTED", "AGENT", "COST", "TOKENS"}, rows: [][]string{
+		table := &table{head: strings.Fields("NAME STATUS ITERATION STRENGTH STARTED AGENT COST TOKENS"), rows: [][]string{
 			{"night", "failed (environment)", "3/10 (2 refunded)", "-", "2m14s ago", "claude", "$12.30", "1.2M"},
 		}}
 		if got, _, _ := strings.Cut(string(table.format(width)), "\n"); strings.TrimRight(got, " ") != want {

@@ -243,11 +243,9 @@ func (t *table) fit(widths []int, width int) []int {
 			left -= widths[c] + 2
 		}
 		need := widths[column]
-		switch {
-		case !t.paths || last < columnsKept:
-		case len(next) > 0:
+		if path := t.paths && last >= columnsKept; path && len(next) > 0 {
 			need = min(need, narrowedPath)
-		default:
+		} else if path {
 			need = min(need, narrowest)
 		}
 		switch {

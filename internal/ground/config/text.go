@@ -113,8 +113,7 @@ func notJSON(f *field, key string) *Error {
 	case KindObjects:
 		for _, m := range table() {
 			if inner, ok := strings.CutPrefix(m.Name, f.Name+"[]."); ok && m.Required {
-				value := strings.Join(append(m.Enum, "…")[:1], "")
-				err.advice = fmt.Sprintf("write it as '[{%q: %q}]'; 'ralph doctor --schema' has its other keys", inner, value)
+				err.advice = fmt.Sprintf("write it as '[{%q: %q}]'; 'ralph doctor --schema' has its other keys", inner, append(slices.Clone(m.Enum), "…")[0])
 			}
 		}
 	}

@@ -103,23 +103,17 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 	})
 }
 
-// tellUncommitted says what a person may miss in a worktree: it has the files of a commit. The plan
-// is copied.
+// tellUncommitted says what a person may miss in a worktree. The plan is copied.
 func tellUncommitted(ctx context.Context, e *cli.Env) {
 	names, err := repo.Changed(ctx, e.Root(), e.Environ...)
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, plan.Folder+"/") })
-	if err != nil || len(names) == 0 {
-		return
+	if err == nil && len(names) > 0 {
+		cli.Tell(e.Stderr, "not committed, and so not in the worktree: %s", cli.Clean(units.Cut(strings.Join(names, ", "), maxNames)))
 	}
-	more := ""
-	if n := len(names) - maxShown; n > 0 {
-		names, more = names[:maxShown], fmt.Sprintf(" and %d more", n)
-	}
-	cli.Tell(e.Stderr, "not committed, and so not in the worktree: %s%s", cli.Clean(strings.Join(names, ", ")), more)
 }
 
-// maxShown is how many names a message has.
-const maxShown = 10
+// maxShown is how many names a message has, and maxNames how many characters they have in one line.
+const maxShown, maxNames = 10, 500
 
 // FillWorktree copies what a loop needs into its worktree, and runs worktree.setup.
 func FillWorktree(ctx context.Context, e *cli.Env, name, dir string, w *workspace.Worktree, settings config.Worktree) error {
