@@ -392,8 +392,8 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 	b.shows("Keys and commands", "the answer that the agent expects")
 }
 
-// On a narrow terminal, what a key does goes on below it.
-func TestManualIsReadableAtAnyWidth(t *testing.T) {
+// On a narrow terminal, what a key does has several lines.
+func TestManualIsNotCut(t *testing.T) {
 	b := newBench(t, Options{})
 	words := func(columns int) []string {
 		return strings.Fields(ansi.Strip(strings.Join(b.manual().lines(b.model, columns, 10000)[1:], " ")))

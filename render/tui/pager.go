@@ -23,7 +23,7 @@ type pager struct {
 type row struct {
 	text  string
 	style terminal.Style
-	about string // what text does, if it is a key or a command: it is wrapped, and not cut
+	about string // what a key or a command does: it is wrapped, and not cut
 }
 
 // pagerMsg has a text that was loaded.
@@ -78,21 +78,12 @@ func (p *pager) lines(m *model, columns, rows int) []string {
 	return lines
 }
 
-// fit wraps what the keys do beside them, or below them where there is no room.
+// fit wraps what the keys do beside them.
 func (p *pager) fit(columns int) (rows []row) {
-	const least, indent = 24, 6
 	for _, r := range p.text {
-		if r.about == "" {
-			rows = append(rows, r)
-			continue
-		}
 		margin := render.Columns(r.text)
-		if render.Columns(r.about) > columns-margin && columns-margin < least {
-			rows, margin, r.text = append(rows, row{text: r.text, style: r.style}), indent, ""
-		}
-		for _, line := range wrap(r.about, max(columns-margin, 1)) {
-			rows = append(rows, row{text: padded(r.text, margin) + line, style: r.style})
-			r.text = ""
+		for _, line := range wrap(r.about, max(columns-margin, 8)) {
+			rows, r.text = append(rows, row{text: padded(r.text, margin) + line, style: r.style}), ""
 		}
 	}
 	return rows

@@ -83,7 +83,9 @@ func Deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 
 func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (client.Receipt, error) {
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
-		return client.Receipt{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s %s \"leave the schema alone\"'", c.Kind, e.NameToType(s)), "there is no text for the agent of loop %s", s.Name)
+		return client.Receipt{}, cli.Refuse(
+			fmt.Sprintf("write it as in 'ralph %s %s \"leave the schema alone\"'", c.Kind, e.NameToType(s)),
+			"there is no text for the agent of loop %s", s.Name)
 	}
 	if e.Variable(cli.MachineVariable) != "" { // which does not have the journal
 		id, err := client.Drop(s.Name, s.Dir, c)
