@@ -79,7 +79,7 @@ func TestSteps(t *testing.T) {
 			`"type":"story.reviewed","data":{"story":"US-002","approved":false,"count":1,"feedback":"the order\nis wrong"}`,
 		}, []string{
 			"[ralph] tasks.json was read: 1 of 2 stories pass · 1 review; next: review US-002",
-			"[ralph] Story US-001: it is not the one of this review; ralph put it back",
+			"[ralph] Story US-001: it is not the one of this review; ralph corrected it",
 			"[ralph] Changes of US-002 requested in review 1; the order; is wrong",
 		}},
 		{"a claim that is refused, and why", []string{

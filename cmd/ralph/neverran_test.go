@@ -49,7 +49,7 @@ func TestStartAsksAboutEndedLoop(t *testing.T) {
 		term := start("one", "-p", "again", "-m", "1")
 		term.sees("another (n)ame")
 		term.types("what" + enter + "F" + enter)
-		term.sees("archived the loop before")
+		term.sees("archived the earlier loop")
 		term.sees("loop one is running")
 		term.leaves(0)
 	})

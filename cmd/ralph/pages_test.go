@@ -226,7 +226,7 @@ func newPageSession(t *testing.T) *pageSession {
 	}
 	s := &pageSession{home: home, dir: filepath.Join(home, "greeting")}
 	s.env = []string{
-		"HOME=" + home, "PATH=" + stubs + ":" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TERM=dumb",
+		"HOME=" + home, "PATH=" + stubs + ":" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TERM=dumb", "CLAUDE_CODE_OAUTH_TOKEN=made-up",
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@localhost", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@localhost",
 	}
 	t.Cleanup(func() { endRunners(filepath.Join(home, ".ralph")) })

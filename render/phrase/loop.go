@@ -171,7 +171,7 @@ func budgetWarned(p event.BudgetWarned, _ Known) Phrase { return warning(p.Limit
 func breakerTripped(p event.BreakerTripped, _ Known) Phrase {
 	said := warning("no progress", p.Evidence)
 	if p.Rule == "sameError" {
-		said = warning(fmt.Sprintf("%d iterations in a row ended with this error", p.Count), p.Evidence)
+		said = warning(units.Quantity(p.Count, "iteration")+" in a row ended with this error", p.Evidence)
 	}
 	next := ""
 	switch p.Step {

@@ -81,7 +81,7 @@ func storiesJudged(p event.StoriesJudged, _ Known) Phrase {
 		}
 		lines = append(lines, problem.Text)
 		if problem.Undone && problem.Story != "" { // a text about the file says it
-			lines = append(lines, "ralph put it back")
+			lines = append(lines, "ralph corrected it")
 		}
 	}
 	return warning(strings.Join(lines, "\n"), "")

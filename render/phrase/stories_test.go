@@ -26,7 +26,7 @@ func TestPhrasesOfStories(t *testing.T) {
 		"restored without a reason":             {event.StoriesJudged{Restored: true}, warning("tasks.json was restored")},
 		"put back, and not": {
 			event.StoriesJudged{Problems: []event.StoryProblem{{Story: "US-001", Text: "story US-001: passes", Undone: true}, {Story: "US-002", Text: "story US-002: no notes"}}},
-			warning("story US-001: passes\nralph put it back\nstory US-002: no notes"),
+			warning("story US-001: passes\nralph corrected it\nstory US-002: no notes"),
 		},
 		"approved": {event.StoryReviewed{Story: "US-001", Approved: true, Count: 1}, good("US-001 approved in review 1")},
 		"one vote of several": {

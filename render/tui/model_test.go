@@ -389,7 +389,20 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 	b.types("<esc>", "<esc>", "<esc>", "<esc>")
 	b.shows("i type") // esc never leads to the line
 	b.types("?")
-	b.shows("Keys and commands", "finish the iteration")
+	b.shows("Keys and commands", "the answer that the agent expects")
+}
+
+// On a narrow terminal, what a key does has several lines.
+func TestManualIsNotCut(t *testing.T) {
+	b := newBench(t, Options{})
+	words := func(columns int) []string {
+		return strings.Fields(ansi.Strip(strings.Join(b.manual().lines(b.model, columns, 10000)[1:], " ")))
+	}
+	for _, columns := range []int{200, 80, 60, 40} { // a line that is too long is cut
+		if got, want := words(columns), words(1000); !slices.Equal(got, want) {
+			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
 }
 
 // A message that is taken back is in the line again.

@@ -184,7 +184,7 @@ func edits(e transcript.Entry, t terminal.Theme) (rows []row) {
 		if len(c.Diff) == 0 {
 			continue
 		}
-		rows = append(rows, row{}, row{c.Name + "  " + c.About, t.Bold})
+		rows = append(rows, row{}, row{text: c.Name + "  " + c.About, style: t.Bold})
 		for _, line := range c.Diff {
 			style := t.Dim
 			switch line.Sign {
@@ -193,7 +193,7 @@ func edits(e transcript.Entry, t terminal.Theme) (rows []row) {
 			case '-':
 				style = t.Removed
 			}
-			rows = append(rows, row{string(line.Sign) + render.Clean(strings.ReplaceAll(line.Text, "\t", "    ")), style})
+			rows = append(rows, row{text: string(line.Sign) + render.Clean(strings.ReplaceAll(line.Text, "\t", "    ")), style: style})
 		}
 	}
 	return rows

@@ -16,12 +16,14 @@ type pager struct {
 	text  []row
 	top   int
 	rows  int // of the last drawing
+	count int // rows that all of the text has there
 }
 
 // row is one clean line with its style.
 type row struct {
 	text  string
 	style terminal.Style
+	about string // what a key or a command does: it is wrapped, and not cut
 }
 
 // pagerMsg has a text that was loaded.
@@ -56,23 +58,35 @@ func (p *pager) key(_ *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case "home", "g":
 		p.top = 0
 	case "end", "shift+g", "G":
-		p.top = len(p.text)
+		p.top = p.count
 	}
 	return nil, false
 }
 
 func (p *pager) lines(m *model, columns, rows int) []string {
-	p.rows = rows - 1
-	p.top = max(min(p.top, len(p.text)-p.rows), 0)
+	text := p.fit(columns)
+	p.rows, p.count = rows-1, len(text)
+	p.top = max(min(p.top, p.count-p.rows), 0)
 	title := p.title
-	if len(p.text) > p.rows {
-		title += fmt.Sprintf(" (%d to %d of %d lines)", p.top+1, min(p.top+p.rows, len(p.text)), len(p.text))
+	if p.count > p.rows {
+		title += fmt.Sprintf(" (%d to %d of %d lines)", p.top+1, min(p.top+p.rows, p.count), p.count)
 	}
 	lines := []string{m.theme.Bold.Render(render.Cut(title, columns))}
-	for _, r := range p.text[p.top:min(p.top+p.rows, len(p.text))] {
+	for _, r := range text[p.top:min(p.top+p.rows, p.count)] {
 		lines = append(lines, r.style.Render(render.Cut(r.text, columns)))
 	}
 	return lines
+}
+
+// fit wraps what the keys do beside them.
+func (p *pager) fit(columns int) (rows []row) {
+	for _, r := range p.text {
+		margin := render.Columns(r.text)
+		for _, line := range wrap(r.about, max(columns-margin, 8)) {
+			rows, r.text = append(rows, row{text: padded(r.text, margin) + line, style: r.style}), ""
+		}
+	}
+	return rows
 }
 
 func (p *pager) hints() []hint {
@@ -83,9 +97,9 @@ func (p *pager) hints() []hint {
 func (m *model) manual() *pager {
 	p := &pager{title: "Keys and commands"}
 	section := func(title string, keys ...hint) {
-		p.text = append(p.text, row{}, row{title, m.theme.Accent})
+		p.text = append(p.text, row{}, row{text: title, style: m.theme.Accent})
 		for _, k := range keys {
-			p.text = append(p.text, row{text: "  " + padded(k.key, 18) + " " + k.does})
+			p.text = append(p.text, row{text: "  " + padded(k.key, 18) + " ", about: k.does})
 		}
 	}
 	if !m.o.ReadOnly {
@@ -169,7 +183,7 @@ func diffRows(text string, t terminal.Theme) (rows []row) {
 		case strings.HasPrefix(line, "@@"):
 			style = t.Accent
 		}
-		rows = append(rows, row{strings.TrimRight(render.Clean(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")), " "), style})
+		rows = append(rows, row{text: strings.TrimRight(render.Clean(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")), " "), style: style})
 	}
 	return rows
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrInTheWay reports that a merge would replace what is nowhere else.
-var ErrInTheWay = errors.New("files of the merge are here, and are not committed")
+var ErrInTheWay = errors.New("files that are not committed here would be replaced")
 
 // Merge moves the branch and the files around dir to the result of a merge. Uncommitted changes and
 // ignored files stay; if one of them is in the way of a file of the merge, nothing is changed and

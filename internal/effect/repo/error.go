@@ -28,6 +28,8 @@ var (
 	ErrNoIdentity = errors.New("git does not know who commits")
 	// ErrNoCommits: nothing was committed yet.
 	ErrNoCommits = errors.New("the repository has no commit")
+	// ErrBranchName: no branch can have that name.
+	ErrBranchName = errors.New("is no name of a branch")
 )
 
 // Absent reports whether an error only says that there is no version control here, so that a loop

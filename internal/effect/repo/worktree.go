@@ -71,7 +71,7 @@ func BranchBase(ctx context.Context, dir, branch string, env ...string) (string,
 		return "", err
 	}
 	if _, err := g.Read(ctx, "check-ref-format", "--branch", branch); err != nil || strings.HasPrefix(branch, "-") {
-		return "", &Error{Doing: "git branch", Err: fmt.Errorf("%q is no name of a branch", branch), hint: "choose another name"}
+		return "", &Error{Doing: "git branch", Err: fmt.Errorf("%q %w", branch, ErrBranchName), hint: "choose another name"}
 	}
 	from := "HEAD"
 	if HasBranch(ctx, dir, branch, env...) {

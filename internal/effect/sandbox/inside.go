@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -83,7 +84,11 @@ func (in Inside) Run() (int, error) {
 		case in.DefaultTerm: // a signal that is received has its default action in the next program
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 		}
-		return 0, become(program, in.Command, env)
+		err := become(program, in.Command, env)
+		if errors.Is(err, fs.ErrNotExist) { // the program is there
+			err = fmt.Errorf("the interpreter or loader it names is missing: %w", err)
+		}
+		return 0, fmt.Errorf("start %s: %w", program, err)
 	}
 	return in.run(program, env, listener)
 }

@@ -90,6 +90,9 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	if !live.Alive {
 		return a.finish()
 	}
+	if e.IsTerminal() && e.StdinIsTerminal() && !o.JSON { // it echoes what is typed, as if that were sent
+		cli.Tell(e.Stderr, "nothing is typed here: 'ralph steer %s TEXT' in another terminal reaches the agent, ctrl-c leaves", name)
+	}
 	return a.follow(from, signals)
 }
 

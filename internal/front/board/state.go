@@ -85,6 +85,8 @@ func endOf(l *listing.Loop) (end, why string) {
 	switch reason := event.Reason(l.Reason); {
 	case reason == event.ReasonBlocked:
 		return "blocked", ""
+	case l.Strength == event.GradeNone:
+		return l.Status.String(), "(no guardrail)"
 	case l.Strength != "":
 		return l.Status.String(), "(" + string(l.Strength) + ")"
 	case reason.ExitCode() == event.ExitCompleted, reason == event.ReasonStop:

@@ -104,7 +104,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 func TestTableDistinguishesSameNames(t *testing.T) {
 	for width, want := range map[int]string{
 		0:  "NAME  STATUS                ITERATION  STARTED    AGENT   COST    TOKENS  PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  claude  $12.30  1.2M    /home/ada/work/shop/till\nmain  running               3/10       2.0s ago   claude  $0.30   45k     ~/x\n",
-		80: "NAME  STATUS                ITERATION  STARTED    AGENT   PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  claude  …me/ada/work/shop/till\nmain  running               3/10       2.0s ago   claude  ~/x\n",
+		80: "NAME  STATUS                ITERATION  STARTED    COST    PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  $12.30  …me/ada/work/shop/till\nmain  running               3/10       2.0s ago   $0.30   ~/x\n",
 		60: "NAME  STATUS                ITERATION  PROJECT\nmain  stopped (iterations)  30/30      …e/ada/work/shop/till\nmain  running               3/10       ~/x\n",
 		50: "NAME  STATUS                ITERATION  PROJECT\nmain  stopped (iterations)  30/30      …/shop/till\nmain  running               3/10       ~/x\n",
 		40: "NAME  STATUS                ITERATION\nmain  stopped (iterations)  30/30\nmain  running               3/10\n",
@@ -119,6 +119,22 @@ func TestTableDistinguishesSameNames(t *testing.T) {
 		}
 		if got.String() != want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, got.String(), want)
+		}
+	}
+}
+
+// On eighty columns the cost matters more than the agent or how long ago a loop started.
+func TestTableKeepsTheCost(t *testing.T) {
+	for width, want := range map[int]string{
+		80: "NAME   STATUS                ITERATION          STRENGTH  STARTED    COST",
+		60: "NAME   STATUS                ITERATION          COST",
+		40: "NAME   STATUS                ITERATION",
+	} {
+		table := &table{head: strings.Fields("NAME STATUS ITERATION STRENGTH STARTED AGENT COST TOKENS"), rows: [][]string{
+			{"night", "failed (environment)", "3/10 (2 refunded)", "-", "2m14s ago", "claude", "$12.30", "1.2M"},
+		}}
+		if got, _, _ := strings.Cut(string(table.format(width)), "\n"); strings.TrimRight(got, " ") != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
 		}
 	}
 }

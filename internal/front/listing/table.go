@@ -33,8 +33,9 @@ func Table(e *cli.Env, all []*projector.View, projects bool) []byte {
 	now, home, family := e.Now(), e.Variable("HOME"), familiesOf(all)
 	for _, v := range all {
 		name, status := v.Call, statusOf(v, now)
-		if inner := family.within[v.ID]; len(inner) > 0 {
-			status += fmt.Sprintf(", %d of %s within it running", running(inner), units.Quantity(len(inner), "loop"))
+		inner := family.within[v.ID]
+		if n := running(inner); n > 0 || v.Alive && len(inner) > 0 {
+			status += fmt.Sprintf(", %d of %s within it running", n, units.Quantity(len(inner), "loop"))
 		}
 		if family.has(v) {
 			name = "  " + name
@@ -183,7 +184,7 @@ type table struct {
 
 const (
 	columnsKept  = 3  // columns that are never left out, however narrow the terminal is
-	narrowest    = 8  // columns of the terminal that the last column needs, else it is left out
+	narrowest    = 8  // columns of the terminal that a path needs, else it is left out
 	narrowedPath = 16 // columns of the terminal that a path gets, before others are left out for it
 	statusColumn = 1
 
@@ -224,28 +225,36 @@ func (t *table) format(width int) []byte {
 	return out
 }
 
-// fit returns the columns that are shown, and sets the width of the last of them. It first makes
-// the last column narrower. Then it leaves out that column, or, if it is a path, those before it.
+// leftOut are the columns that a narrow terminal does not show, the first one first.
+var leftOut = []string{"TOKENS", "AGENT", "STARTED", "STRENGTH", "STORIES", "COST"}
+
+// fit returns the columns that are shown, and sets the width of the last of them. A path gets
+// narrower before others are left out for it.
 func (t *table) fit(widths []int, width int) []int {
 	shown := make([]int, len(widths))
 	for i := range shown {
 		shown[i] = i
 	}
+	next := leftOut
 	for width > 0 {
 		last := len(shown) - 1
-		column, left, need := shown[last], width, narrowest
+		column, left := shown[last], width
 		for _, c := range shown[:last] {
 			left -= widths[c] + 2
 		}
-		if t.paths && last > columnsKept {
-			need = narrowedPath
+		need := widths[column]
+		if path := t.paths && last >= columnsKept; path && len(next) > 0 {
+			need = min(need, narrowedPath)
+		} else if path {
+			need = min(need, narrowest)
 		}
 		switch {
-		case left >= min(widths[column], need) || last < columnsKept:
+		case left >= need || last < columnsKept:
 			widths[column] = max(min(widths[column], left), 1)
 			return shown
-		case t.paths && last > columnsKept:
-			shown = slices.Delete(shown, last-1, last)
+		case len(next) > 0:
+			shown = slices.DeleteFunc(shown, func(c int) bool { return t.head[c] == next[0] })
+			next = next[1:]
 		default:
 			shown = shown[:last]
 		}

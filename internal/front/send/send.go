@@ -44,7 +44,7 @@ func Text(e *cli.Env, args []string) string {
 
 // Tell sends text to the agent. The loop's name may precede it.
 func (v Flags) Tell(e *cli.Env, kind inbox.Kind, text []string) (err error) {
-	if v.Loop == "" && len(text) > 1 {
+	if v.Loop == "" { // a name alone has no text, and is no message for another loop
 		if v.Loop, text, err = e.SplitLoopName(text); err != nil {
 			return err
 		}
@@ -83,7 +83,9 @@ func Deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Durat
 
 func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (client.Receipt, error) {
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
-		return client.Receipt{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
+		return client.Receipt{}, cli.Refuse(
+			fmt.Sprintf("write it as in 'ralph %s %s \"leave the schema alone\"'", c.Kind, e.NameToType(s)),
+			"there is no text for the agent of loop %s", s.Name)
 	}
 	if e.Variable(cli.MachineVariable) != "" { // which does not have the journal
 		id, err := client.Drop(s.Name, s.Dir, c)

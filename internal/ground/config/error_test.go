@@ -105,7 +105,8 @@ func TestErrorsNameVariableOrFlag(t *testing.T) {
 		},
 		"a variable with a word for a list of objects": {
 			layers{env: []string{`RALPH_GUARDRAILS=make test`}},
-			"RALPH_GUARDRAILS: guardrails: want a list of objects in JSON\n" + takes("guardrails"),
+			"RALPH_GUARDRAILS: guardrails: want a list of objects in JSON\n" +
+				"hint: write it as '[{\"command\": \"…\"}]'; 'ralph doctor --schema' has its other keys\n",
 		},
 		"a variable with an unknown key inside": {
 			layers{env: []string{`RALPH_GUARDRAILS=[{"comand":"a"}]`}},

@@ -106,9 +106,16 @@ func parseField(f *field, key, value string, base reflect.Value, seen func(key s
 
 func notJSON(f *field, key string) *Error {
 	err := &Error{Key: key, Problem: key + ": want " + string(f.Kind) + " in JSON"}
-	if f.Kind == KindObject {
+	switch f.Kind {
+	case KindObject:
 		first := table()[slices.IndexFunc(table(), func(m *field) bool { return m.parent == f.Name })]
 		err.advice = fmt.Sprintf("its keys can be set one by one: %s or %s", first.Name, first.Env)
+	case KindObjects:
+		for _, m := range table() {
+			if inner, ok := strings.CutPrefix(m.Name, f.Name+"[]."); ok && m.Required {
+				err.advice = fmt.Sprintf("write it as '[{%q: %q}]'; 'ralph doctor --schema' has its other keys", inner, append(slices.Clone(m.Enum), "…")[0])
+			}
+		}
 	}
 	return err
 }

@@ -147,6 +147,11 @@ func parseStat(stat []byte) (m info, ok bool) {
 	m.threads, m.start = pid(fields[20-first]), number(fields[22-first], 64)
 	const exits = 0x4 // PF_EXITING, in the flags of the first thread: others may still run
 	m.exiting = number(fields[9-first], 32)&exits != 0 && m.threads <= 1
+	// A pending KILL ends all threads, but one that waits for a device takes it only after that.
+	const pending, kill = 31, 1 << (syscall.SIGKILL - 1)
+	if len(fields) > pending-first && m.state != 'D' {
+		m.exiting = m.exiting || number(fields[pending-first], 64)&kill != 0
+	}
 	return m, ok
 }
 

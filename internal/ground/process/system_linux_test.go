@@ -24,8 +24,11 @@ func TestParseStat(t *testing.T) {
 	}
 	for stat, exiting := range map[string]bool{
 		"42 (a)" + rest: false,
-		"42 (a) S 7 5 6 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 1 0 12345 99 1": true,
-		"42 (a) Z 7 5 6 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 2 0 12345 99 1": false, // another thread runs
+		"42 (a) R 7 5 6 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 2 0 12345 99 1 2 3 4 5 6 7 256 0": true, // KILL is pending
+		"42 (a) R 7 5 6 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 2 0 12345 99 1 2 3 4 5 6 7 512 0": false,
+		"42 (a) D 7 5 6 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 2 0 12345 99 1 2 3 4 5 6 7 256 0": false, // it cannot take it
+		"42 (a) S 7 5 6 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 1 0 12345 99 1":                   true,
+		"42 (a) Z 7 5 6 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 2 0 12345 99 1":                   false, // another thread runs
 	} {
 		if got, ok := parseStat([]byte(stat)); !ok || got.exiting != exiting {
 			t.Errorf("%s: exiting %v, %v", stat, got.exiting, ok)

@@ -21,7 +21,7 @@ type info struct {
 	ppid, pgid, sid int
 	state           byte // Linux's letter: 'Z' zombie, 'X' dead
 	threads         int
-	exiting         bool // it has begun to exit, on Linux: its memory is gone, and with it its arguments
+	exiting         bool // on Linux: KILL is pending, or its memory is gone, and with it its arguments
 }
 
 // zombie reports whether the process has ended. One whose first thread has ended has the state of a

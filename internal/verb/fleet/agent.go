@@ -294,7 +294,7 @@ func (r *run) branch(ctx context.Context) string { return repo.Branch(ctx, r.tre
 func (r *run) end(d event.FleetDecided) error {
 	switch d.Do {
 	case event.FleetComplete:
-		r.say("all %s merged into %s", units.Quantity(len(r.tasks.List), "task"), r.state.Fleet.Branch)
+		r.say("all %s merged into %s; 'ralph merge %s' merges that into your branch", units.Quantity(len(r.tasks.List), "task"), r.state.Fleet.Branch, r.name)
 		if r.Folder == "" {
 			r.say("guardrails passed on each, and none was reviewed: 'ralph start NAME --tasks' reviews them")
 		}

@@ -52,6 +52,7 @@ type questions struct {
 	doc   document // settings.json as it will be
 	was   answers  // the part of found that the dialogue asks for
 	agent string   // the name in agents of the agent that was chosen
+	boxed bool     // the person chose a sandbox
 }
 
 // answers is the part of settings.json that the dialogue asks for.

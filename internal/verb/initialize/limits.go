@@ -49,6 +49,7 @@ func (d *questions) askSandbox() error {
 	}
 	box.set("mode", sandbox.Auto)
 	d.doc.setObject("sandbox", box)
+	d.boxed = true
 	return nil
 }
 

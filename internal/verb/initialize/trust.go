@@ -36,6 +36,9 @@ func (d *questions) trusts(before cli.TrustReview) error {
 	if len(loaded.Settings.Agent) == 1 {
 		asked = append(asked, "agent")
 	}
+	if d.boxed {
+		asked = append(asked, "sandbox.mode")
+	}
 	unasked := slices.DeleteFunc(slices.Clone(c.Parts), func(p config.Part) bool {
 		if p.Origin.Layer == config.LayerProject && slices.Contains(asked, strings.TrimRight(p.Key, "[]0123456789")) {
 			return true

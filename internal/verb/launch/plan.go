@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/client"
@@ -171,6 +172,13 @@ func (p *Plan) check(e *cli.Env) []preflight.Finding {
 		Settings: settings, WorkDir: p.workDir, Branch: p.branch(e),
 		Worktree: p.Worktree != nil || p.worktree != nil, Stories: p.stories != nil, Ask: preflight.Asks(e),
 	}.Examine(e)...)
+	for _, a := range settings.AllAgents() { // no program is asked: it may take seconds
+		missing := preflight.NoLogin(e, a, nil)
+		login := preflight.New("login", preflight.Warns, a.Program()+": "+missing, "")
+		if missing != "" && !slices.Contains(found, login) {
+			found = append(found, login)
+		}
+	}
 	found = append(found, preflight.HeldOut(e.Home, e.Root(), settings, p.before.State.Rules.HeldOut)...)
 	found = append(found, preflight.Required(e.Home, e.Root(), settings)...)
 	found = append(found, preflight.Refused("quota", checkQuotaKnown(p.when, settings))...)

@@ -87,7 +87,7 @@ func (r *ready) makeRoom(e *cli.Env) (err error) {
 		if err != nil {
 			return err
 		}
-		cli.Tell(e.Stderr, "archived the loop before to %s", e.Short(to))
+		cli.Tell(e.Stderr, "archived the earlier loop to %s", e.Short(to))
 	}
 	if r.kept, err = namesIn(r.Dir); err != nil {
 		return fmt.Errorf("list the loop's folder: %w", err)

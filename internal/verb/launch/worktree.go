@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/effect/plan"
@@ -76,11 +78,14 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 		case repo.Absent(err), errors.Is(err, repo.ErrNoCommits):
 			return cli.Refuse("a worktree is of a repository with a commit: begin with 'git init' and a first commit, or leave --worktree out",
 				"make the worktree of loop %s: %w", p.Name, err)
+		case errors.Is(err, repo.ErrBranchName):
+			return cli.Refuse("choose another name", "make the worktree of loop %s: %w", p.Name, err)
 		case err != nil:
 			return err
 		}
 		p.worktree = w
 		cli.Tell(e.Stderr, "worktree %s, branch %s", e.Short(w.Path), w.Branch)
+		tellUncommitted(ctx, e)
 		if p.stories != nil {
 			err = copyPlan(e.Root(), w.Project())
 		}
@@ -98,8 +103,17 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 	})
 }
 
-// maxShown is how many names a message has.
-const maxShown = 10
+// tellUncommitted says what a person may miss in a worktree. The plan is copied.
+func tellUncommitted(ctx context.Context, e *cli.Env) {
+	names, err := repo.Changed(ctx, e.Root(), e.Environ...)
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, plan.Folder+"/") })
+	if err == nil && len(names) > 0 {
+		cli.Tell(e.Stderr, "not committed, and so not in the worktree: %s", cli.Clean(units.Cut(strings.Join(names, ", "), maxNames)))
+	}
+}
+
+// maxShown is how many names a message has, and maxNames how many characters they have in one line.
+const maxShown, maxNames = 10, 500
 
 // FillWorktree copies what a loop needs into its worktree, and runs worktree.setup.
 func FillWorktree(ctx context.Context, e *cli.Env, name, dir string, w *workspace.Worktree, settings config.Worktree) error {

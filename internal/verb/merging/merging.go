@@ -69,7 +69,7 @@ func (m Merge) Run(e *cli.Env) error {
 		return err
 	case w == nil:
 		return cli.Refuse("there is nothing to merge: its commits are on the branch that was checked out there",
-			"loop %s works in %s itself, and has no worktree", s.Name, e.Short(s.Project))
+			"loop %s works in the project itself, and has no worktree", s.Name)
 	}
 	if s.Live.Alive {
 		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph attach %s' shows it", s.Name, s.Name), "loop %s is running", s.Name)
@@ -243,7 +243,7 @@ func (m Merge) refusal(err error, plan repo.Merge, w *workspace.Worktree) error 
 			"branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, keep.ErrInTheWay):
 		return cli.Refuse("commit them, or move them away: 'git stash -u' takes all but ignored files",
-			"branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
+			"branch %s into %s: %w; nothing was changed here", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrConflicts):
 		return cli.Refuse(fmt.Sprintf("merge %s into %s in the worktree, by hand or by the loop: 'ralph start %s --resume' and 'ralph follow-up'", plan.Into, w.Branch, m.Name),
 			"branch %s into %s: %w in %s; nothing was changed", w.Branch, plan.Into, err, cli.Clean(strings.Join(plan.Conflicts, ", ")))

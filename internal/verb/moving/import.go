@@ -216,7 +216,7 @@ func (a *archive) checkPlace(e *cli.Env, tree *os.Root, inside, hint string) err
 	}
 	if _, err := tree.Lstat(filepath.FromSlash(path.Join(name, a.Name))); err == nil {
 		return cli.Refuse(fmt.Sprintf("'ralph clean %s' removes it, or import into another folder with --into DIR", a.Name),
-			"there is a loop %q in %s", a.Name, e.Short(filepath.Join(tree.Name(), filepath.FromSlash(inside))))
+			"there is a loop %q in %s", a.Name, cli.Clean(filepath.Join(tree.Name(), filepath.FromSlash(inside))))
 	}
 	return nil
 }

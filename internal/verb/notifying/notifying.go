@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/oklog/ulid/v2"
@@ -33,7 +34,7 @@ func Test(ctx context.Context, e *cli.Env, asJSON bool) error {
 	}
 	channels := loaded.Settings.Notify
 	if len(channels) == 0 {
-		return cli.Refuse(`set it, such as "notify": [{"kind": "desktop"}] in ~/.ralph/settings.json`, "notify has no channel")
+		return cli.Refuse(`set it, such as "notify": [{"kind": "desktop"}] in `+filepath.Join(e.Home, "settings.json"), "notify has no channel")
 	}
 	if err := launch.CheckTrust(e, loaded, false); err != nil {
 		return err

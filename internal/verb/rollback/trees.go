@@ -3,12 +3,14 @@ package rollback
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/keep"
+	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/verb/launch"
 	"github.com/ralph-loop/ralph/registry"
@@ -43,7 +45,11 @@ func open(ctx context.Context, e *cli.Env, s registry.Status) (trees, error) {
 	}
 	t := trees{Status: s, id: found.State.Lifecycle.ID, dir: launch.WorkDirOf(s.Project, found), env: e.Environ, state: found.State}
 	t.all, err = keep.Iterations(ctx, t.dir, cmp.Or(t.id, "none"), t.env...)
-	if err == nil && len(t.all) == 0 {
+	switch {
+	case errors.Is(err, repo.ErrNoRepository):
+		err = cli.Refuse(fmt.Sprintf("'ralph logs %s' shows what its agent did; in a git repository, ralph keeps the files before each iteration", s.Name),
+			"loop %s has no snapshot of its work tree: %s is %w", s.Name, cli.Clean(t.dir), repo.ErrNoRepository)
+	case err == nil && len(t.all) == 0:
 		err = cli.Refuse("a loop in a git repository keeps them before each iteration, unless snapshots.keep is 0",
 			"loop %s has no snapshot of its work tree", s.Name)
 	}
