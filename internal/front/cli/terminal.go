@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"os"
+	"sync"
+	"time"
 
 	"golang.org/x/term"
 
+	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -31,6 +36,39 @@ func (e *Env) StdinIsTerminal() bool { return OnTerminal(e.Stdin) }
 func OnTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Busy says on a terminal what takes longer than a second, such as "reading loop big", and for how
+// long. The function that it returns removes the line: it is called before anything is printed.
+func (e *Env) Busy(what string) (done func()) {
+	if !OnTerminal(e.Stderr) {
+		return func() {}
+	}
+	columns, _ := e.Size()
+	return busy(e.Stderr, Clean(what), columns)
+}
+
+func busy(w io.Writer, what string, columns int) (done func()) {
+	begun, stop, stopped := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		each := time.NewTicker(time.Second)
+		defer each.Stop()
+		for said := ""; ; {
+			select {
+			case <-stop:
+				fmt.Fprint(w, said)
+				return
+			case now := <-each.C:
+				fmt.Fprint(w, "\r\x1b[K"+units.Cut("ralph: "+what+", "+units.Plain(now.Sub(begun).Truncate(time.Second)), columns-1))
+				said = "\r\x1b[K"
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(stop)
+		<-stopped
+	})
 }
 
 // Size returns the columns and rows of the terminal that stdout is; 80 and 24 if they are unknown.

@@ -25,9 +25,11 @@ func all(e *cli.Env, o Options) error {
 		return err
 	}
 	view := &report.Overview{Since: since, At: e.Now(), Loops: []report.Line{}, Days: []report.Day{}}
+	done := e.Busy("reading " + units.Quantity(len(loops), "loop"))
 	for _, v := range loops {
 		add(view, v)
 	}
+	done()
 	view.Sort()
 	return write(e, o, "ralph-all", func(w io.Writer) error {
 		switch {

@@ -76,7 +76,9 @@ func one(e *cli.Env, o Options) error {
 	if err != nil {
 		return err
 	}
+	done := e.Busy("reading loop " + facts.Name)
 	r, err := report.Read(dir, report.Options{})
+	done()
 	if err != nil {
 		return err
 	}
@@ -95,6 +97,9 @@ func one(e *cli.Env, o Options) error {
 			return report.JUnit(w, r)
 		case o.Markdown:
 			return report.Markdown(w, r, time.Local)
+		}
+		if o.Output != "-" { // else the page may be on this terminal
+			defer e.Busy("writing the page of loop " + facts.Name)()
 		}
 		return report.HTML(w, r, dir, report.PageOptions{Full: full, Name: facts.Name})
 	})

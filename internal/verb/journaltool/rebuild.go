@@ -30,6 +30,7 @@ func Rebuild(e *cli.Env, name string, asJSON bool) error {
 	}
 	var p projector.Projections
 	err = launch.WithLock(dir, func() error {
+		defer e.Busy("reading the journal")()
 		p, err = projector.Write(dir)
 		return logs.ReadableUpTo(err, p.Seq)
 	})
@@ -49,7 +50,9 @@ func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	done := e.Busy("reading the journal")
 	p, err := projector.Compare(dir)
+	done()
 	if err != nil {
 		return logs.ReadableUpTo(err, p.Seq)
 	}

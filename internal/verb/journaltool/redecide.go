@@ -65,6 +65,8 @@ func (d *draft) String() string {
 // is exit code 3.
 func Redecide(e *cli.Env, src logs.Source, asJSON bool) error {
 	var r redecided
+	done := e.Busy("deciding again, event by event")
+	defer done()
 	if err := r.compare(src); err != nil {
 		return err
 	}
@@ -77,6 +79,7 @@ func Redecide(e *cli.Env, src logs.Source, asJSON bool) error {
 		}
 		r.State, r.Iterations, r.Differ = files.State, files.Iterations, files.Differ
 	}
+	done()
 	r.OK = complete && len(r.Differ) == 0
 	err := r.print(e, asJSON)
 	switch {

@@ -94,11 +94,13 @@ func Verify(e *cli.Env, name, hash string, asJSON bool) error {
 		return err
 	}
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	done := e.Busy("reading " + path)
 	found := verify(path, func(s segmentVerdict) {
 		if !asJSON {
 			fmt.Fprintln(w, s.row())
 		}
 	})
+	done()
 	var proved event.Seq
 	if hash != "" && found.OK {
 		proved, found.problem = found.provedBy(hash)
