@@ -130,6 +130,8 @@ func TestPrintedReferencesAreTexts(t *testing.T) {
 	for line, text := range map[string]bool{
 		`{"blob":"` + blob + `","bytes":6}`:             true,
 		`{ "bytes" : 6, "blob" : "` + blob + `" }`:      true,
+		`{"bl\u006fb":"` + blob + `","bytes":6}`:        true,
+		`{"blob":1,"bytes":6,"blob":"` + blob + `"}`:    true,
 		`{"blob":"` + blob + `","bytes":6,"more":true}`: false,
 		`{"blob":"` + blob + `"}`:                       false,
 		`{"blob":"` + blob[2:] + `","bytes":6}`:         false,

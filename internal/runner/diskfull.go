@@ -26,30 +26,24 @@ import (
 // reserveFile occupies that space in the loop's folder while the runner lives.
 const reserveFile = loopfolder.Reserve
 
-// reserveSize is enough for a segment with its checkpoint, the projections and runner.log. In place
-// of the folders there may be as many files.
-const (
-	reserveSize  = 256 << 10
-	spareFolders = loopfolder.Spare + "/1/2/3/4"
-)
+// reserveSize is enough for a segment with its checkpoint, the projections and runner.log.
+const reserveSize = 256 << 10
 
-// reserve writes reserveFile, unless an earlier runner left it.
+// spares are folders, in place of which there may be as many files. The folder around them is first
+// and last: it may be an agent's link, which is removed first, or empty once the others are.
+var spares = []string{"", "1", "2", "3", "4", ""}
+
+// reserve makes reserveFile and the folders, in place of what a dead runner or an agent left there.
 func (r *runner) reserve() error {
-	path, spare := filepath.Join(r.Dir, reserveFile), filepath.Join(r.Dir, loopfolder.Spare)
-	_ = os.Remove(spare) // an agent's link, which MkdirAll would follow
-	if err := os.MkdirAll(filepath.Join(r.Dir, spareFolders), 0o700); err != nil {
-		return fmt.Errorf("reserve files for the end: %w", err)
-	}
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == reserveSize {
-		return nil
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reserve space for the end: %w", err)
+	r.release()
+	for _, name := range spares {
+		if err := os.MkdirAll(filepath.Join(r.Dir, loopfolder.Spare, name), 0o700); err != nil {
+			return fmt.Errorf("reserve files for the end: %w", err)
+		}
 	}
 	space := make([]byte, reserveSize)
-	// never fails; a file system that compresses cannot shrink random bytes
-	_, _ = rand.Read(space)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // not through a link
+	_, _ = rand.Read(space) // never fails; a file system that compresses cannot shrink random bytes
+	f, err := os.OpenFile(filepath.Join(r.Dir, reserveFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // not through a link
 	if err == nil {
 		_, err = f.Write(space)
 		err = errors.Join(err, f.Close())
@@ -63,8 +57,8 @@ func (r *runner) reserve() error {
 // release removes what reserve has made. If that fails, only this loop is short of the space.
 func (r *runner) release() {
 	_ = os.Remove(filepath.Join(r.Dir, reserveFile))
-	for path := spareFolders; path != "."; path = filepath.Dir(path) {
-		_ = os.Remove(filepath.Join(r.Dir, path))
+	for _, name := range spares {
+		_ = os.Remove(filepath.Join(r.Dir, loopfolder.Spare, name))
 	}
 }
 

@@ -36,6 +36,7 @@ var (
 // An exchange is what runner and agent of a virtual machine share.
 type exchange struct {
 	brought map[string][]byte // the memory as the agent got it
+	unsaved map[string]bool   // what could not be written, so that only the agent's folder has it
 	mu      sync.Mutex        // of what fetches commands
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -52,7 +53,7 @@ func (r *runner) beginExchange() error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r.exchange = &exchange{brought: map[string][]byte{}, cancel: cancel, ended: make(chan struct{})}
+	r.exchange = &exchange{brought: map[string][]byte{}, unsaved: map[string]bool{}, cancel: cancel, ended: make(chan struct{})}
 	r.fetchFiles(marks) // which a dead runner has not seen
 	go func() {
 		defer close(r.exchange.ended)
@@ -91,6 +92,9 @@ func (r *runner) forgetFiles() error {
 	}
 	defer from.Close()
 	for _, name := range slices.Concat(memory, marks) {
+		if r.exchange.unsaved[name] {
+			continue
+		}
 		if failed := from.Remove(name); !errors.Is(failed, fs.ErrNotExist) {
 			err = errors.Join(err, failed)
 		}
@@ -116,8 +120,12 @@ func (r *runner) bringFiles(ctx context.Context) error {
 	for _, name := range memory {
 		content, err := safefile.Read(filepath.Join(r.Dir, name), task.MaxTask)
 		left, absent := safefile.ReadIn(from, name, task.MaxTask)
-		if _, known := r.exchange.brought[name]; !known && absent == nil && !bytes.Equal(left, content) {
-			r.warn(fmt.Errorf("the agent of a runner that died had changed %s; that is %s", name, r.keep(name, left)))
+		if _, known := r.exchange.brought[name]; (!known || r.exchange.unsaved[name]) && absent == nil && !bytes.Equal(left, content) {
+			kept, err := r.keep(name, left)
+			if err != nil {
+				return fmt.Errorf("keep what the agent wrote into %s: %w", name, err)
+			}
+			r.warn(fmt.Errorf("the agent had changed %s, and that was not fetched; it is %s", name, kept))
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -129,15 +137,15 @@ func (r *runner) bringFiles(ctx context.Context) error {
 			return fmt.Errorf("bring %s into the sandbox: %w", name, err)
 		}
 		r.exchange.brought[name] = content
+		delete(r.exchange.unsaved, name)
 	}
 	return nil
 }
 
 // keep writes a text of the agent where 'ralph status' names it, and returns its path.
-func (r *runner) keep(name string, content []byte) string {
+func (r *runner) keep(name string, content []byte) (string, error) {
 	kept, err := keep.CopyFound(r.Dir, name, content)
-	r.warnOf(err)
-	return filepath.Join(r.Dir, kept)
+	return filepath.Join(r.Dir, kept), err
 }
 
 // fetchFiles takes over what the agent wrote. What a person wrote meanwhile stays, and the agent's
@@ -163,11 +171,18 @@ func (r *runner) fetchFiles(names []string) (notes []string) {
 			continue
 		}
 		path := filepath.Join(r.Dir, name)
-		if now, err := safefile.Read(path, task.MaxTask); known && err == nil && !bytes.Equal(now, brought) {
-			notes = append(notes, fmt.Sprintf("kept %s, which changed while the agent worked; the agent's is %s", name, r.keep(name, content)))
+		if now, failed := safefile.Read(path, task.MaxTask); known && failed == nil && !bytes.Equal(now, brought) {
+			if path, err = r.keep(name, content); err == nil {
+				notes = append(notes, fmt.Sprintf("kept %s, which changed while the agent worked; the agent's is %s", name, path))
+			}
 		} else {
-			r.warnOf(safefile.WriteFile(path, content, 0o600))
+			err = safefile.WriteFile(path, content, 0o600)
 		}
+		if r.warnOf(err); err != nil {
+			r.exchange.unsaved[name] = true
+			continue
+		}
+		delete(r.exchange.unsaved, name)
 		if known {
 			r.exchange.brought[name] = content
 		}

@@ -107,3 +107,35 @@ func TestUnwrittenCommandStays(t *testing.T) {
 		t.Errorf("the loop has %q, %v; the agent %v", text, failed, err)
 	}
 }
+
+// What an agent wrote stays with it until the loop has it: the disk may be full.
+func TestUnwrittenMemoryStays(t *testing.T) {
+	machine := t.TempDir()
+	box := &sandbox.Box{Policy: sandbox.Policy{Mode: sandbox.DockerSandbox, Machine: machine, Loop: "fix"}}
+	r := &runner{sandbox: box, exchange: &exchange{brought: map[string][]byte{task.TaskFile: []byte("one")}, unsaved: map[string]bool{}}}
+	r.Dir = filepath.Join(t.TempDir(), "missing")
+	names := []string{task.TaskFile, task.DoneFile}
+	failed := os.MkdirAll(box.LoopDir(), 0o700)
+	for _, name := range names {
+		failed = errors.Join(failed, os.WriteFile(filepath.Join(box.LoopDir(), name), []byte("the agent's"), 0o600))
+	}
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	r.fetchFiles(names)
+	if err := errors.Join(r.forgetFiles(), os.Mkdir(r.Dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	r.fetchFiles(names)
+	for _, name := range names {
+		if text, err := os.ReadFile(filepath.Join(r.Dir, name)); err != nil || string(text) != "the agent's" {
+			t.Errorf("%s is %q, %v", name, text, err)
+		}
+	}
+	if err := r.forgetFiles(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(box.LoopDir()); err != nil || len(left) > 0 {
+		t.Errorf("the agent has %v, %v", left, err)
+	}
+}

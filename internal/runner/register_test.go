@@ -16,6 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/core/loopstate"
 	"github.com/ralph-loop/ralph/internal/effect/registration"
 	"github.com/ralph-loop/ralph/internal/ground/config"
+	"github.com/ralph-loop/ralph/internal/ground/loopfolder"
+	"github.com/ralph-loop/ralph/internal/testkit/testfile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -172,5 +174,43 @@ func TestSyncFolderErrors(t *testing.T) {
 	}
 	if err := syncFolder(closed); err != nil {
 		t.Errorf("an unreadable folder: %v", err)
+	}
+}
+
+// What an agent left in place of the reserve stops no start, and nothing elsewhere is made or
+// removed.
+func TestReserveReplacesOtherFiles(t *testing.T) {
+	elsewhere := t.TempDir()
+	testfile.Write(t, filepath.Join(elsewhere, "1"), "a person's")
+	for name, leave := range map[string]func(string) error{
+		"reserve":         func(path string) error { return os.Symlink(filepath.Join(elsewhere, "1"), path) },
+		"reserve-files":   func(path string) error { return os.Symlink(elsewhere, path) },
+		"reserve-files/1": func(path string) error { return os.Symlink(elsewhere, path) },
+		"reserve-files/2": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		r := &runner{}
+		r.Dir = t.TempDir()
+		path := filepath.Join(r.Dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), leave(path)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.reserve(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, spare := range spares {
+			if info, err := os.Lstat(filepath.Join(r.Dir, loopfolder.Spare, spare)); err != nil || !info.IsDir() {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		r.release()
+		if left, err := os.ReadDir(r.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left are %v, %v", name, left, err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(elsewhere, "1")); err != nil || string(text) != "a person's" {
+		t.Errorf("a person's file is %q, %v", text, err)
+	}
+	if there, err := os.ReadDir(elsewhere); err != nil || len(there) != 1 {
+		t.Errorf("elsewhere is %v, %v", there, err)
 	}
 }

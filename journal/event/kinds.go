@@ -1,7 +1,6 @@
 package event
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -191,20 +190,22 @@ func ParseBlobRef(text string) (BlobRef, error) {
 }
 
 // RawBlob returns the name of the blob that has a line of an agent, if its raw is such a reference:
-// an object with blob and bytes, and nothing else. It is empty for the line itself.
+// an object with blob and bytes, and nothing else. It is empty for the line itself. A key may have
+// escapes, or be there twice: other readers would take that for a reference, too.
 func RawBlob(raw []byte) (name BlobRef) {
-	if !bytes.Contains(raw, []byte(`"blob"`)) {
-		return ""
-	}
-	members := 0
-	for cur := jsonscan.Object(raw); ; members++ {
+	sized := false
+	for cur := jsonscan.Object(raw); ; {
 		switch key, value, ok := cur.Next(); {
-		case !ok && members == 2:
+		case !ok && sized:
 			return name
-		case !ok || string(key) != "blob" && string(key) != "bytes":
+		case jsonscan.EqualKey(key, "blob"):
+			if ref, err := ParseBlobRef(jsonscan.Unquote(value)); err == nil {
+				name = ref
+			}
+		case jsonscan.EqualKey(key, "bytes"):
+			sized = true
+		default:
 			return ""
-		case string(key) == "blob":
-			name, _ = ParseBlobRef(jsonscan.Unquote(value)) // empty if it is no name of one
 		}
 	}
 }

@@ -85,7 +85,6 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 		}
 		p.worktree = w
 		cli.Tell(e.Stderr, "worktree %s, branch %s", e.Short(w.Path), w.Branch)
-		tellUncommitted(ctx, e)
 		if p.stories != nil {
 			err = copyPlan(e.Root(), w.Project())
 		}
@@ -93,6 +92,7 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 			err = FillWorktree(ctx, e, p.Name, p.Dir, w, p.loaded.Settings.Worktree)
 		}
 		if err == nil {
+			tellUncommitted(ctx, e, w)
 			err = w.Done(p.Dir)
 		}
 		if err != nil {
@@ -103,11 +103,12 @@ func (p *Plan) makeWorktree(e *cli.Env) error {
 	})
 }
 
-// tellUncommitted says what a person may miss in a worktree. The plan is copied.
-func tellUncommitted(ctx context.Context, e *cli.Env) {
+// tellUncommitted says what a person may miss in a worktree. What was copied is changed there, too.
+func tellUncommitted(ctx context.Context, e *cli.Env, w *workspace.Worktree) {
 	names, err := repo.Changed(ctx, e.Root(), e.Environ...)
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, plan.Folder+"/") })
-	if err == nil && len(names) > 0 {
+	copied, failed := repo.Changed(ctx, w.Path, e.Environ...)
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(copied, name) })
+	if err == nil && failed == nil && len(names) > 0 {
 		cli.Tell(e.Stderr, "not committed, and so not in the worktree: %s", cli.Clean(units.Cut(strings.Join(names, ", "), maxNames)))
 	}
 }

@@ -104,8 +104,7 @@ func (t *trace) settle() {
 		t.last[of], _ = event.Parse(line) // it was parsed before
 	}
 	if t.newest != "" {
-		t.heard = t.last[t.newest]
-		t.trigger = t.heard
+		t.heard, t.trigger = t.last[t.newest], t.last[t.newest]
 	}
 	clear(t.streamed)
 	t.newest = ""
