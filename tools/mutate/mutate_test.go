@@ -2,12 +2,14 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	_ "github.com/ralph-loop/ralph/internal/testkit/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -103,5 +105,30 @@ func TestSeedGivesTheOrder(t *testing.T) {
 	}
 	if got := order(options{only: regexp.MustCompile(":42:")}); !slices.Equal(got, []int{42}) {
 		t.Errorf("%v match", got)
+	}
+}
+
+func TestChangedFilesRunFirst(t *testing.T) {
+	o := shop(t, "")
+	for _, args := range []string{"init -q", "add -A", "-c user.name=a -c user.email=a@b commit -q -m one"} {
+		git := exec.Command("git", strings.Fields(args)...)
+		git.Dir = o.dir
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v %s", args, err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(o.dir, "pay", "pay.go"), []byte(pay+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all []*change
+	for n := range 100 {
+		all = append(all, &change{id: n, Mutant: event.Mutant{File: []string{"pay/pay.go", "pay/other.go"}[n%2]}})
+	}
+	for revision, first := range map[string]bool{"HEAD": true, "": false, "nowhere": false} {
+		o.changed = revision
+		chosen := choose(o, all)
+		if got := !slices.ContainsFunc(chosen[:50], func(c *change) bool { return c.File != "pay/pay.go" }); got != first || len(chosen) != 100 {
+			t.Errorf("%d mutants, those of files that differ from %q first: %v", len(chosen), revision, got)
+		}
 	}
 }
