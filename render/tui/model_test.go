@@ -405,6 +405,14 @@ func TestManualIsNotCut(t *testing.T) {
 	}
 }
 
+// Each drawing of a long diff takes the lines that are shown, and does not go through all of it.
+func TestLongDiffIsNotCopied(t *testing.T) {
+	p := &pager{text: diffRows(strings.Repeat("+a line\n", 20000), newBench(t, Options{}).theme)}
+	if allocs := testing.AllocsPerRun(1, func() { p.fit(80) }); allocs != 0 || len(p.fit(80)) != 20000 {
+		t.Errorf("%d lines, %v allocations", len(p.fit(80)), allocs)
+	}
+}
+
 // A message that is taken back is in the line again.
 func TestTakenBackMessageReturns(t *testing.T) {
 	b := newBench(t, Options{})

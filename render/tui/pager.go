@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -78,8 +79,12 @@ func (p *pager) lines(m *model, columns, rows int) []string {
 	return lines
 }
 
-// fit wraps what the keys do beside them.
+// fit wraps what the keys do beside them. A diff has no keys, and may be too long to copy for each
+// drawing.
 func (p *pager) fit(columns int) (rows []row) {
+	if !slices.ContainsFunc(p.text, func(r row) bool { return r.about != "" }) {
+		return p.text
+	}
 	for _, r := range p.text {
 		margin := render.Columns(r.text)
 		for _, line := range wrap(r.about, max(columns-margin, 8)) {
