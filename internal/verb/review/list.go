@@ -96,6 +96,11 @@ func text(list reading.List, width int, acted bool) []byte {
 	if acted {
 		return to.Bytes()
 	}
+	if list.Compared != "" {
+		for _, row := range cli.Wrapped(list.Compared, width-1) {
+			fmt.Fprintln(&to, row)
+		}
+	}
 	for _, g := range list.Groups() {
 		fmt.Fprintf(&to, "\n%s\n", g.Title)
 		for i := range g.Items {
