@@ -10,9 +10,9 @@ import (
 
 // Adopt registers the loops of this project that the registry does not have: after an import, after
 // the project's folder was renamed or copied, or where the registry was lost. They are marked as
-// found, so that a resume asks the person whether they trust them. What cannot be read is left as it
-// is: this is a help for lists. The error is that of a loop that could not be registered, and so is
-// in no list.
+// found, so that a resume asks the person whether they trust them. What cannot be read is left as
+// it is: this is a help for lists. The error names a loop that could not be registered: no list has
+// it.
 func (e *Env) Adopt() (err error) {
 	root := e.Root()
 	folders, unread := os.ReadDir(filepath.Join(root, RalphFolder))

@@ -87,7 +87,7 @@ func (f Flags) acts(e *cli.Env, words []string) (all []reading.Act) {
 const shortID = 8
 
 // nothing is said of a list without items.
-const nothing = "There is nothing to read: the files are as they were before the loop."
+const nothing = "There is nothing to read: no file of the loop differs from before it."
 
 // text is the list for a person, in lines of so many columns; after an act only how far it is.
 func text(list reading.List, width int, acted bool) []byte {
