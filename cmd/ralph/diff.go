@@ -9,7 +9,7 @@ import (
 
 type diffVerb struct {
 	cli.Placed
-	Words    []string `arg:"" optional:"" complete:"loop" name:"name-range-and-file" help:"The loop; N for what iteration N changed, N..M for what changed from before iteration N to before iteration M, or N.. up to now, without a range all since the first iteration; and a file, from the root of the repository."`
+	Words    []string `arg:"" optional:"" complete:"loop" name:"name-range-and-file" help:"The loop; N for what iteration N changed, N..M for what changed from before iteration N to before iteration M, or N.. up to now, without a range all that the loop changed; and a file, from the root of the repository."`
 	Stat     bool     `help:"How many lines of each file changed, instead of the lines."`
 	NameOnly bool     `help:"The names of the files alone."`
 	JSON     bool     `help:"Print the files and their counts of lines as JSON."`

@@ -14,7 +14,7 @@ type forkVerb struct {
 	Name    string            `arg:"" complete:"loop" help:"The loop, which may run or have ended."`
 	At      int               `required:"" placeholder:"N" help:"The iteration that is done again, with the files as they were before it."`
 	As      string            `placeholder:"NAME" help:"The name of the new loop; without it NAME-2 or the next that is free."`
-	Prompt  string            `short:"p" placeholder:"TEXT" help:"Another prompt of every iteration."`
+	Prompt  string            `short:"p" type:"filled" placeholder:"TEXT" help:"Another prompt of every iteration."`
 	Agent   string            `short:"a" complete:"agent" placeholder:"AGENT" help:"Another agent: a name in the settings, or a command."`
 	Model   string            `placeholder:"NAME" help:"Another model."`
 	Set     map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Another value of a setting, such as limits.cost=20."`

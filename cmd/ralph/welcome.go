@@ -19,7 +19,7 @@ import (
 // none, the loops that run on this machine, and what to do next.
 func overview(e *cli.Env) error {
 	if features.board != nil && e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == "" { // in CI, no person leaves the board
-		e.Adopt()
+		_ = e.Adopt() // without a board, the list reports it
 		all, err := registry.Survey(e.Home, nil)
 		if err != nil {
 			return err

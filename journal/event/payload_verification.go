@@ -185,8 +185,7 @@ func (f EditedFile) String() string {
 type IterationChecked struct {
 	Guardrails int `json:"guardrails,omitempty"` // that ran
 	Failed     int `json:"failed,omitempty"`     // of these
-	// Snapshot is the commit that keeps the work tree as it is then; empty if it is not kept, as
-	// where nothing is uncommitted.
+	// Snapshot is the commit that keeps the work tree as it is then; empty if it is not kept.
 	Snapshot string `json:"snapshot,omitempty"`
 	// Warning is why there is no note on the commits that the agent made.
 	Warning string `json:"warning,omitempty"`

@@ -73,6 +73,8 @@ type List struct {
 	Items []Item `json:"items"`
 	// Unknown is why it is not known which files changed; empty if it is.
 	Unknown string `json:"unknown,omitempty"`
+	// Compared says with what the files before the loop were compared.
+	Compared string `json:"compared,omitempty"`
 	projector.Reviewed
 }
 

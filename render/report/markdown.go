@@ -40,6 +40,9 @@ func (t *document) reading(l *reading.List) {
 		return
 	}
 	t.add("\n## What to read\n\n%s.\n", capital(l.String()))
+	if l.Compared != "" {
+		t.add("%s\n", plain(l.Compared))
+	}
 	for _, g := range l.Groups() {
 		t.add("\n### %s\n\n", g.Title)
 		for _, item := range g.Items {

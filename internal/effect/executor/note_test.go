@@ -65,13 +65,14 @@ func TestCommitsOfLoopHaveNotes(t *testing.T) {
 	}
 }
 
-// A clean work tree is that of its commit, so it is not kept again.
-func TestCleanTreeIsKeptOnce(t *testing.T) {
+// The files of a clean work tree can differ from those of its commit, so it is kept too.
+func TestCleanEndIsKept(t *testing.T) {
 	s := noted(t)
 	s.do(begin)
 	s.until(event.TypeIterationStarted)
 	s.do(check)
-	if e := s.until(event.TypeIterationChecked); has(e, "snapshot") || has(e, "warning") {
+	e, ref := s.until(event.TypeIterationChecked), "refs/ralph/"+s.cfg.ID+"/iteration-1-end"
+	if !has(e, `"snapshot":"`+git(t, s, "rev-parse", ref)+`"`) || has(e, "warning") {
 		t.Errorf("checked: %s", e.data)
 	}
 }

@@ -30,16 +30,17 @@ func (x *Executor) keepTree(ctx context.Context, iteration int) (commit, unkept 
 	return commit, x.treeless
 }
 
-// keepEnd keeps the work tree as it is after the checks, if it has something that is not committed,
-// so that 'ralph blame' can tell the work of the iteration from what a person changes later.
+// keepEnd keeps the work tree as it is after the checks, so that 'ralph blame', 'ralph diff' and
+// 'ralph review' can tell the work of the iteration from what changes later. What is committed is
+// kept too: the files of a commit can differ from those on the disk, as with Git LFS.
 func (x *Executor) keepEnd(ctx context.Context, iteration int) (commit string) {
 	if x.cfg.Snapshots < 1 {
 		return ""
 	}
 	dir := cmp.Or(x.cfg.WorkDir, x.cfg.Project)
-	for root, seen := range x.ends {
-		if inside, err := filepath.Rel(root, dir); err == nil && seen.Dirty && (inside == "." || filepath.IsLocal(inside)) {
-			// Without it the answer of 'ralph blame' is unknown.
+	for root := range x.ends {
+		if inside, err := filepath.Rel(root, dir); err == nil && (inside == "." || filepath.IsLocal(inside)) {
+			// Without it the answer of 'ralph blame' is unknown, and a review has later changes.
 			commit, _ = keep.AfterIteration(ctx, dir, x.cfg.ID, iteration, x.cfg.Env...)
 			return commit
 		}

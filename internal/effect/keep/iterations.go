@@ -49,6 +49,11 @@ func AfterIteration(ctx context.Context, dir, id string, n int, env ...string) (
 	return commit, err
 }
 
+// End returns the commit that [AfterIteration] made. If it is not kept, that is an error.
+func End(ctx context.Context, dir, id string, n int, env ...string) (string, error) {
+	return CommitOf(ctx, dir, id, iterationRef(id, n)+endOf, env...)
+}
+
 // endOf ends the ref of a work tree after an iteration.
 const endOf = "-end"
 

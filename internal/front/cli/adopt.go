@@ -10,13 +10,14 @@ import (
 
 // Adopt registers the loops of this project that the registry does not have: after an import, after
 // the project's folder was renamed or copied, or where the registry was lost. They are marked as
-// found, so that a resume asks the person whether they trust them. What cannot be read or written
-// is left as it is: this is a help for lists.
-func (e *Env) Adopt() {
+// found, so that a resume asks the person whether they trust them. What cannot be read is left as
+// it is: this is a help for lists. The error names a loop that could not be registered: no list has
+// it.
+func (e *Env) Adopt() (err error) {
 	root := e.Root()
-	folders, err := os.ReadDir(filepath.Join(root, RalphFolder))
-	if err != nil {
-		return
+	folders, unread := os.ReadDir(filepath.Join(root, RalphFolder))
+	if unread != nil {
+		return nil
 	}
 	for _, folder := range folders {
 		name := folder.Name()
@@ -25,8 +26,8 @@ func (e *Env) Adopt() {
 			Exists(filepath.Join(registry.Folder(e.Home), registry.FileName(root, name))) {
 			continue
 		}
-		loop, err := projector.Load(dir)
-		if err != nil {
+		loop, unread := projector.Load(dir)
+		if unread != nil {
 			continue
 		}
 		v := loop.View()
@@ -34,9 +35,14 @@ func (e *Env) Adopt() {
 			continue
 		}
 		host, _ := os.Hostname()
-		_ = registry.Put(e.Home, registry.Entry{
+		unwritten := registry.Put(e.Home, registry.Entry{
 			Name: name, Dir: dir, Project: root, ID: v.ID, Agent: v.Agents[0].Protocol,
 			Host: host, Started: v.Since, Found: true,
 		})
+		if unwritten != nil {
+			err = Failed("make "+e.Short(e.Home)+" writable, or set RALPH_HOME to another folder; 'ralph status "+name+"' shows the loop",
+				"loop %s of this project is not in the registry: %w", name, unwritten)
+		}
 	}
+	return err
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -54,12 +56,24 @@ func (all Commands) Parser(args []string, exit func(int)) (*kong.Kong, error) {
 		kong.Name("ralph"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": "ralph " + BuildVersion()},
-		kong.Exit(exit), kong.Help(help),
+		kong.Exit(exit), kong.Help(help), kong.NamedMapper("filled", kong.MapperFunc(filled)),
 	}
 	for _, c := range given {
 		options = append(options, kong.DynamicCommand(c.Name, c.Help, string(c.Group), c.Verb(), c.Tag))
 	}
 	return kong.New(&flags, options...)
+}
+
+// filled reads a flag whose value must not be empty, as that of a variable of a shell that is not
+// set: it would count as if the flag were not there.
+func filled(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	err := ctx.Scan.PopValueInto("string", &text)
+	if err == nil && text == "" {
+		err = errors.New("empty")
+	}
+	target.SetString(text)
+	return err
 }
 
 // names are the verbs that a person can type.

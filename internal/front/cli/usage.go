@@ -104,6 +104,10 @@ var wordings = sync.OnceValue(func() []wording {
 			m.hint = fmt.Sprintf("write it as %s=%s where it is the value", p[1], AsTyped([]string{p[2]}))
 			return fmt.Sprintf("%s needs a value, and %q is a flag", p[1], p[2])
 		}),
+		row(flag+`: empty$`, func(m *mistake, p []string) string {
+			m.hint = "give it a value, or leave it out; " + m.hint
+			return p[1] + " is empty"
+		}),
 		row(flag+`: expected a valid 16 bit uint but got `+quoted, needs("a whole number from 0 to 65535")),
 		row(flag+`: expected an? (?:int|valid \d+ bit u?int) but got `+quoted, needs("a whole number")),
 		row(flag+`: expected a float but got `+quoted, needs("a number")),
@@ -162,7 +166,9 @@ func (m *mistake) noFlag(part []string) string {
 				names = append(names, strings.TrimPrefix(alias, "--"))
 			}
 		}
-		if near := nearest(name, names); near != "" {
+		if m.verb == "run" && name == "task" {
+			m.hint = "'ralph run -f FILE' reads the prompt from a file, 'ralph start --task FILE' begins with a copy of one"
+		} else if near := nearest(name, names); near != "" {
 			m.hint = fmt.Sprintf("did you mean --%s? %s", near, m.hint)
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -35,8 +36,10 @@ func (e *Env) Find(name string) (registry.Status, error) {
 	finder := client.Finder{Home: e.Home, Project: e.Root(), Cwd: e.Cwd, Only: e.chosen}
 	s, err := finder.Find(name)
 	if name == "" && (err != nil || s.Project != e.Root()) {
-		e.Adopt()
-		s, err = finder.Find(name)
+		unregistered := e.Adopt()
+		if s, err = finder.Find(name); err != nil {
+			err = cmp.Or(unregistered, err)
+		}
 	}
 	if several, ok := errors.AsType[*client.AmbiguousError](err); ok {
 		return s, e.ambiguous(several)

@@ -19,9 +19,10 @@ type Options struct {
 }
 
 // Find returns the loops in their order, with those of this project that were not registered.
-// Entries of the registry that cannot be read are reported on stderr.
+// Entries of the registry that cannot be read are reported on stderr, and loops that cannot be
+// registered; those are an error if no other loop is found.
 func Find(e *cli.Env, o Options) ([]*projector.View, error) {
-	e.Adopt()
+	unregistered := e.Adopt()
 	all, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return o.All || entry.Project == e.Root() })
 	if err != nil {
 		return nil, err
@@ -32,6 +33,12 @@ func Find(e *cli.Env, o Options) ([]*projector.View, error) {
 		}
 		return s.Name == "" || o.Running && !s.Live.Alive
 	})
+	switch {
+	case unregistered != nil && len(all) == 0:
+		return nil, unregistered
+	case unregistered != nil:
+		cli.Tell(e.Stderr, "%v", unregistered)
+	}
 	call, loops := e.NamesToType(all), make([]*projector.View, 0, len(all))
 	for _, s := range all {
 		v := projector.Brief(s)

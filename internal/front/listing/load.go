@@ -54,7 +54,7 @@ func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if first > 0 {
-		l.env.Adopt()
+		_ = l.env.Adopt() // a board shows what is registered
 	}
 	all, err := registry.Survey(l.env.Home, nil)
 	if err != nil {

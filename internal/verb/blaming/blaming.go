@@ -289,7 +289,7 @@ func (h *history) answer(ctx context.Context, name string, content []byte, from,
 
 // find reads the journals of the loops that may have worked in the repository.
 func (h *history) find(ctx context.Context, e *cli.Env) (loops []*provenance.Loop, alive map[string]bool, unread []string, err error) {
-	e.Adopt()
+	_ = e.Adopt() // what is registered may be enough
 	all, err := client.Finder{Home: e.Home, Project: e.Root(), Cwd: e.Cwd}.Loops(true)
 	if err != nil {
 		return nil, nil, nil, err

@@ -19,8 +19,8 @@ import (
 // Options are the flags of run and start. Most set one setting each; --set sets those
 // without a flag.
 type Options struct {
-	Prompt              string            `often:"" short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
-	PromptFile          string            `often:"" short:"f" placeholder:"FILE" help:"Read the prompt from this file, again for each iteration."`
+	Prompt              string            `often:"" short:"p" type:"filled" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
+	PromptFile          string            `often:"" short:"f" type:"filled" placeholder:"FILE" help:"Read the prompt from this file, again for each iteration."`
 	MaximumIterations   *int              `often:"" short:"m" placeholder:"N" help:"Stop after this many iterations."`
 	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"As --promise, but in <response>…</response>, in capital letters or not."`
 	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`

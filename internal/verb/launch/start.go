@@ -13,7 +13,7 @@ type Start struct {
 	Name string `arg:"" optional:"" complete:"loop" help:"The loop's name; without one the git branch's, or the folder's where that is main or master; with --resume the one that ran here last."`
 	Options
 	cli.Placed
-	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
+	Task          string `type:"filled" placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
 	Detach        bool   `often:"" short:"d" help:"Return once the loop is running."`
 	Resume        bool   `often:"" help:"Continue a loop that has ended or whose runner died."`
 	AcceptChanges bool   `help:"With --resume: accept the settings and the guardrails' files as they are now, even if an agent changed them."`

@@ -5,17 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/effect/repo"
+	"github.com/ralph-loop/ralph/internal/effect/workspace"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/front/send"
 	"github.com/ralph-loop/ralph/internal/ground/units"
 	"github.com/ralph-loop/ralph/internal/verb/rollback"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/phrase"
 	"github.com/ralph-loop/ralph/render/reading"
 )
 
@@ -41,10 +44,77 @@ func (d Desk) List(ctx context.Context, s registry.Status) (reading.List, error)
 	return list, err
 }
 
-// unmarked is the list without what was decided.
+// unmarked is the list without what was decided. Of a loop that has ended it has the files that the
+// loop had changed at its end, where that is known: later changes of other files are not its work.
 func (d Desk) unmarked(ctx context.Context, s registry.Status, v *projector.View) (reading.List, error) {
-	patch, problem := rollback.Patch(ctx, d.env, s, reading.Options)
-	return reading.New(d.env.NameToType(s), v.Support(), reading.Parse(patch), whyUnknown(problem)), ctx.Err()
+	work, problem := rollback.WorkOf(ctx, d.env, s, reading.Options)
+	changes := reading.Parse(work.Patch)
+	if work.Own != nil {
+		changes = slices.DeleteFunc(changes, func(c reading.Change) bool { return !work.Own[c.Path] })
+	}
+	list := reading.New(d.env.NameToType(s), v.Support(), changes, whyUnknown(problem))
+	if problem == nil {
+		list.Compared = compared(s, work, d.later(s))
+	}
+	return list, ctx.Err()
+}
+
+// compared says with what the files before the loop are compared. later are the loops that worked
+// in the same place after it.
+func compared(s registry.Status, work rollback.Work, later []string) string {
+	var text string
+	var own, others []string
+	for _, file := range work.Since {
+		if work.Own[file] {
+			own = append(own, cli.Clean(file))
+		} else {
+			others = append(others, cli.Clean(file))
+		}
+	}
+	switch {
+	case s.Live.Alive:
+		return "Compared with the files as they are now: the loop runs."
+	case work.Own == nil:
+		text = "Compared with the files as they are now, with what changed since the loop ended: how they were then is not known."
+	case len(work.Since) == 0:
+		return "Compared with the files as they are now, which are as the loop left them."
+	default:
+		text = "Only the files that the loop changed are compared, as they are now."
+	}
+	if len(own) > 0 {
+		text += " Since the loop ended, " + some(own) + " changed again."
+	}
+	if len(others) > 0 {
+		text += " Left out is what changed only since then: " + some(others) + "."
+	}
+	if len(later) > 0 {
+		text += " Since then " + some(later) + " worked here."
+	}
+	return text
+}
+
+// some names the first of many.
+func some(names []string) string {
+	const most = 4
+	if more := len(names) - most; more > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
+	}
+	return phrase.And(names)
+}
+
+// later returns the registered loops that worked in the same place after a loop without a worktree.
+func (d Desk) later(s registry.Status) (names []string) {
+	inPlace := func(dir string) bool { w, err := workspace.Read(dir); return err == nil && w == nil }
+	if s.Live.Alive || !inPlace(s.Dir) {
+		return nil
+	}
+	all, _ := registry.Survey(d.env.Home, func(e registry.Entry) bool { return e.Project == s.Project && e.ID != s.ID })
+	for _, other := range all { // without the registry they are not known
+		if other.Err == nil && other.Head.At.After(s.Head.At) && inPlace(other.Dir) {
+			names = append(names, "loop "+cli.Clean(other.Name))
+		}
+	}
+	return names
 }
 
 // whyUnknown says why it is not known which files changed.

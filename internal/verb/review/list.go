@@ -87,7 +87,7 @@ func (f Flags) acts(e *cli.Env, words []string) (all []reading.Act) {
 const shortID = 8
 
 // nothing is said of a list without items.
-const nothing = "There is nothing to read: the files are as they were before the loop."
+const nothing = "There is nothing to read: no file of the loop differs from before it."
 
 // text is the list for a person, in lines of so many columns; after an act only how far it is.
 func text(list reading.List, width int, acted bool) []byte {
@@ -95,6 +95,11 @@ func text(list reading.List, width int, acted bool) []byte {
 	fmt.Fprintln(&to, list.Reviewed)
 	if acted {
 		return to.Bytes()
+	}
+	if list.Compared != "" {
+		for _, row := range cli.Wrapped(list.Compared, width-1) {
+			fmt.Fprintln(&to, row)
+		}
 	}
 	for _, g := range list.Groups() {
 		fmt.Fprintf(&to, "\n%s\n", g.Title)

@@ -18,6 +18,7 @@ const patch = "diff --git a/go.mod b/go.mod\nindex 1..2 100644\n--- a/go.mod\n++
 func opened(width, height int) (*model, reading.List) {
 	strength := &event.Strength{Survivors: []event.Mutant{{File: "cart.go", Line: 2, Operator: "changed constant", Was: "return 2", Now: "return 3"}}}
 	list := reading.New("demo", strength, reading.Parse([]byte(patch)), "")
+	list.Compared = "Compared with the files as they are now."
 	m := &model{name: "demo", width: width, height: height}
 	m.show(loaded{list: list, more: "up to 2 more iterations"}, false)
 	return m, list
@@ -133,6 +134,11 @@ func TestScreenSaysWhatIsLeft(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	press(m, "l")
+	if text = strings.Join(first(m.screen()), "\n"); !strings.Contains(text, list.Compared) {
+		t.Errorf("\n%s", text)
+	}
+	press(m, "l")
 	state := reading.Review{}
 	for i := range list.Items {
 		state.Decide(&list.Items[i], reading.Decision{State: reading.Approved})

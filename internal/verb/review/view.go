@@ -56,6 +56,9 @@ func (m *model) head() []string {
 	}
 	item := m.item()
 	if m.mode == listing || item == nil {
+		for _, row := range m.wrapped(m.list.Compared) {
+			lines = append(lines, m.theme.Dim.Render(row))
+		}
 		return lines
 	}
 	kind := fmt.Sprintf("%d of %d  %s", m.at+1, len(m.list.Items), item.Kind.Title())

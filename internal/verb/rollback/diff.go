@@ -3,6 +3,7 @@ package rollback
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/effect/repo"
 	"github.com/ralph-loop/ralph/internal/front/cli"
 	"github.com/ralph-loop/ralph/internal/ground/units"
-	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -51,9 +51,12 @@ func (d Diff) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	from, to, err := t.ends(ctx, text)
+	from, to, note, err := t.ends(ctx, text)
 	if err != nil {
 		return err
+	}
+	if note != "" {
+		cli.Tell(e.Stderr, "%s", note)
 	}
 	if d.JSON || len(paths) > 0 {
 		files, err := t.changed(ctx, from, to, paths)
@@ -83,20 +86,6 @@ func (d Diff) Run(ctx context.Context, e *cli.Env) error {
 	}
 	_, err = e.Stdout.Write(out)
 	return err
-}
-
-// Patch returns what a loop changed in files since its first iteration, as git diff with the
-// options prints it.
-func Patch(ctx context.Context, e *cli.Env, s registry.Status, options []string) ([]byte, error) {
-	t, err := open(ctx, e, s)
-	if err != nil {
-		return nil, err
-	}
-	from, to, err := t.ends(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	return repo.Diff(ctx, t.dir, from, to, options, nil, t.env...)
 }
 
 // colors are those of lines, by their beginnings; the first that fits counts.
@@ -138,11 +127,12 @@ func (d Diff) split() (name, text string, paths []string, err error) {
 	return name, text, words, nil
 }
 
-// ends returns the two work trees of a range: those before its iterations. Without an end it is the
-// work tree as it is now; of one number alone it is what that iteration changed.
-func (t trees) ends(ctx context.Context, text string) (from, to string, err error) {
+// ends returns the two work trees of a range: those before its iterations. Of one number alone it
+// is what that iteration changed. N.. is up to the work tree as it is now; after the last iteration
+// it is that at the end of the loop, where that is kept. note says what a person has to know of it.
+func (t trees) ends(ctx context.Context, text string) (from, to, note string, err error) {
 	parts := span().FindStringSubmatch(text)
-	first, last := t.all[0].N, 0 // 0 is now
+	first, last := t.all[0].N, 0 // 0 is the end
 	if parts[1] != "" {
 		first, _ = strconv.Atoi(parts[1])
 	}
@@ -154,14 +144,25 @@ func (t trees) ends(ctx context.Context, text string) (from, to string, err erro
 	}
 	start, err := t.at(first)
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
-	if last == 0 {
-		to, err = keep.FilesNow(ctx, t.dir, t.env...)
-		return start.Commit, to, err
+	if last > 0 {
+		end, err := t.at(last)
+		return start.Commit, end.Commit, "", err
 	}
-	end, err := t.at(last)
-	return start.Commit, end.Commit, err
+	if to, err = keep.FilesNow(ctx, t.dir, t.env...); err != nil || parts[2] != "" || t.Live.Alive {
+		return start.Commit, to, "", err
+	}
+	end := t.end(ctx)
+	if end == "" {
+		return start.Commit, to, "compared with the files as they are now: how they were at the end of the loop is not known", nil
+	}
+	since, err := t.changed(ctx, end, to, nil)
+	if len(since) > 0 {
+		note = fmt.Sprintf("compared with the files at the end of the loop; %s changed since, and 'ralph diff %s %d..' compares with now",
+			units.Quantity(len(since), "file"), t.Name, first)
+	}
+	return start.Commit, end, note, err
 }
 
 func (t trees) changed(ctx context.Context, from, to string, paths []string) ([]Changed, error) {

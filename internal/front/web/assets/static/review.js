@@ -34,6 +34,7 @@ function draw() {
   const progress = list.items.length ? `reviewed ${list.reviewed} of ${list.of}${list.filesUnknown ? " that are known" : ""}`
     : list.unknown ? "" : "nothing to read";
   get("progress").textContent = list.done && list.items.length ? `${progress}, all is decided` : progress;
+  get("compared").textContent = list.compared || "";
   get("unknown").hidden = !list.unknown;
   get("unknown").textContent = `Which files changed is not known: ${list.unknown}`;
   for (const part of ["item", "actions", "all"]) get(part).hidden = !item;
