@@ -34,7 +34,7 @@ func TestReservedSpaceIsReleased(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, held := disk(t, first); roomy(t, dir) && (held < 4<<20 || held > 5<<20) {
+	if _, held := disk(t, first); roomy(t, dir) && (held < 16<<20 || held > 17<<20) {
 		t.Errorf("%d bytes are reserved for a segment of 3 MiB", held)
 	}
 	if _, err := w.Rotate(1, nil); err != nil {

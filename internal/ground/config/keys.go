@@ -1,14 +1,16 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"github.com/ralph-loop/ralph/internal/ground/units"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ralph-loop/ralph/internal/ground/units"
 )
 
 // A Kind is the type of a key as users see it; its text says what a value of it looks like.
@@ -178,7 +180,9 @@ func member(parent, name string) *field {
 // of a map (telemetry.otlp.headers.X) it also returns the entry's name.
 func lookUp(key string) (f *field, name, entry string) {
 	if rest, ok := strings.CutPrefix(key, agentsKey+"."); ok {
-		name, rest, _ = strings.Cut(rest, ".")
+		if name, rest, _ = strings.Cut(rest, "."); name == "" {
+			return nil, "", "" // without a name it would be a setting of no agent
+		}
 		key = join(anyAgent, rest)
 	}
 	for _, f := range table() {
@@ -212,11 +216,12 @@ func nearestKey(unknown string) string {
 		names = append(names, f.Name)
 	}
 	general, own := "[]", listIndex().FindString(unknown)
+	named := own
 	if parts := strings.SplitN(unknown, ".", 3); len(parts) == 3 && parts[0] == agentsKey {
-		general, own = anyAgent+".", join(agentsKey, parts[1])+"."
+		general, own, named = anyAgent+".", join(agentsKey, parts[1])+".", join(agentsKey, cmp.Or(parts[1], "NAME"))+"."
 	}
 	if own == "" {
 		return Nearest(unknown, names)
 	}
-	return strings.Replace(Nearest(strings.Replace(unknown, own, general, 1), names), general, own, 1)
+	return strings.Replace(Nearest(strings.Replace(unknown, own, general, 1), names), general, named, 1)
 }
