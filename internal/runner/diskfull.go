@@ -42,8 +42,10 @@ func (r *runner) reserve() error {
 		}
 	}
 	space := make([]byte, reserveSize)
-	_, _ = rand.Read(space) // never fails; a file system that compresses cannot shrink random bytes
-	f, err := os.OpenFile(filepath.Join(r.Dir, reserveFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // not through a link
+	// It never fails; a file system that compresses cannot shrink random bytes.
+	_, _ = rand.Read(space)
+	// Not through a link.
+	f, err := os.OpenFile(filepath.Join(r.Dir, reserveFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		_, err = f.Write(space)
 		err = errors.Join(err, f.Close())
