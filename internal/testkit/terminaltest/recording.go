@@ -23,8 +23,11 @@ func ReadRecording(data []byte) (head string, events []Recorded, err error) {
 		var e Recorded
 		var seconds float64
 		parts := []any{&seconds, &e.Code, &e.Text}
-		if err := json.Unmarshal(line, &parts); err != nil || len(parts) != 3 || seconds < 0 || !bytes.HasSuffix(line, []byte("\n")) {
-			return "", nil, fmt.Errorf("%q is no event of a recording: %v", line, err)
+		if err := json.Unmarshal(line, &parts); err != nil {
+			return "", nil, fmt.Errorf("an event of a recording: %q: %w", line, err)
+		}
+		if len(parts) != 3 || seconds < 0 || !bytes.HasSuffix(line, []byte("\n")) {
+			return "", nil, fmt.Errorf("%q is no event of a recording", line)
 		}
 		at += time.Duration(math.Round(seconds*1e6)) * time.Microsecond
 		e.At = at
