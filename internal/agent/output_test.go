@@ -157,7 +157,8 @@ func TestPrintedReferencesAreTexts(t *testing.T) {
 
 // An agent cannot make a journal that is no JSON: as a part of an event, a line is deeper.
 func TestDeepLinesAreTexts(t *testing.T) {
-	for depth, deep := range map[int]bool{100: false, jsonscan.MaxDepth - 8: false, jsonscan.MaxDepth - 7: true, jsonscan.MaxDepth: true, jsonscan.MaxDepth + 1: true} {
+	const most = jsonscan.MaxDepth
+	for depth, deep := range map[int]bool{100: false, most - 8: false, most - 7: true, most: true, most + 1: true} {
 		line := strings.Repeat("[", depth) + strings.Repeat("]", depth)
 		decodes := func(line string, _ agent.Stream, out *agent.Decoded) {
 			out.Add(event.ToolCalled{ID: "1", Input: json.RawMessage(line)})

@@ -577,7 +577,8 @@ func TestLongLinesAreDecoded(t *testing.T) {
 	c := converse(t, echo{facts: facts}, nil, prints(t, long+"\n{}\n")...)
 	c.begin()
 	drafts := c.all()
-	if len(drafts) != 4 || agenttest.Payload[event.AgentNoticed](t, drafts[1]).What != fmt.Sprint(len(long)) || string(drafts[1].Raw) != long || string(drafts[2].Raw) != "{}" {
+	if len(drafts) != 4 || agenttest.Payload[event.AgentNoticed](t, drafts[1]).What != fmt.Sprint(len(long)) ||
+		string(drafts[1].Raw) != long || string(drafts[2].Raw) != "{}" {
 		t.Errorf("%v", types(drafts))
 	}
 	if !json.Valid(drafts[1].Raw) {

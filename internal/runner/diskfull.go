@@ -29,8 +29,9 @@ const reserveFile = loopfolder.Reserve
 // reserveSize is enough for a segment with its checkpoint, the projections and runner.log.
 const reserveSize = 256 << 10
 
-// spares are folders, in place of which there may be as many files. The folder around them is first
-// and last: it may be an agent's link, which is removed first, or empty once the others are.
+// spares are folders. Each keeps an inode that a file may have later. "" is the folder around them.
+// It is first, because an agent may have put a link there, which release removes before the runner
+// makes a folder; and last, because it is empty only once the others are gone.
 var spares = []string{"", "1", "2", "3", "4", ""}
 
 // reserve makes reserveFile and the folders, in place of what a dead runner or an agent left there.

@@ -79,7 +79,11 @@ func TestNestedStartsWaitForBudget(t *testing.T) {
 	}()
 	entry := filepath.Join(registry.Folder(home), registry.FileName(project, "inner"))
 	for _, err := os.Stat(entry); err != nil; _, err = os.Stat(entry) {
-		time.Sleep(time.Millisecond)
+		select {
+		case failed := <-ended:
+			t.Fatalf("it ended before it was registered: %v", failed)
+		case <-time.After(time.Millisecond):
+		}
 	}
 	lock, err := registration.AcquireTree(home, root, false)
 	for ; errors.Is(err, registration.ErrTreeHeld); lock, err = registration.AcquireTree(home, root, false) {
